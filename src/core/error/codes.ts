@@ -31,8 +31,6 @@ export type CodeName = keyof typeof codes
 /** Whether `code` is one of the errors that only a server of the modern era sends: -32020, -32021, -32022. */
 export function isModernError(code: unknown): boolean {
   return (
-    code === codes.headerMismatch ||
-    code === codes.missingClientCapability ||
-    code === codes.unsupportedProtocolVersion
+    code === codes.headerMismatch || code === codes.missingClientCapability || code === codes.unsupportedProtocolVersion
   )
 }
