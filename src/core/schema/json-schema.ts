@@ -1,0 +1,190 @@
+/** From a library's schema to the JSON Schema that goes on the wire, once per definition. A wrong schema is a `misuse` error. */
+import { misuse } from "../error/error.js"
+import { isJsonObject, type JsonObject, type JsonValue } from "../wire/message.js"
+import { copySchema, type SchemaProblem } from "./bounds.js"
+import { checkReferences, indexSchema, type SchemaIndex } from "./subschema.js"
+import type { Schema } from "./standard.js"
+
+const target = "draft-2020-12"
+
+/** The schema of a tool that takes no arguments. */
+const noArguments: JsonObject = { type: "object", additionalProperties: false }
+
+/**
+ * The JSON Schema of what goes into `schema`: before defaults, transforms and pipes. Its root is always an object; what the
+ * library or the user wrote is otherwise left as it is, `$schema` included. `owner` names the definition in errors, such as
+ * `tool "x"`. Without a schema nothing may be passed.
+ *
+ * @throws misuse `schema_without_json` when the library cannot convert the schema; `invalid_schema` when it did, and the
+ * result takes no object, is too large or refers to something outside of itself.
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool
+ */
+export function inputJsonSchema(schema: Schema | undefined, owner: string): JsonObject {
+  if (schema === undefined) return noArguments
+  const { root, index } = convert(schema, "input", owner)
+  if (root["type"] === "object") return root
+  if (!mayBeObject(root, index, new Set())) {
+    throw invalid(
+      owner,
+      `its input takes an object, but the schema only allows ${describeRoot(root)}`,
+      "Wrap it in an object schema with one property",
+    )
+  }
+  const { $schema, ...rest } = root
+  return { ...($schema === undefined ? {} : { $schema }), ...rest, type: "object" }
+}
+
+/**
+ * The JSON Schema of what comes out of `schema`: after defaults, transforms and pipes. Its root may be anything.
+ *
+ * @throws misuse as {@link inputJsonSchema}.
+ */
+export function outputJsonSchema(schema: Schema, owner: string): JsonObject {
+  return convert(schema, "output", owner).root
+}
+
+/** An argument of a prompt as it is listed. Its value on the wire is a string. */
+export interface PromptArgument {
+  readonly name: string
+  readonly title?: string
+  readonly description?: string
+  readonly required?: boolean
+}
+
+/**
+ * The arguments that a prompt lists: the properties of its input.
+ *
+ * @throws misuse as {@link inputJsonSchema}.
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/server/prompts#prompt
+ */
+export function promptArguments(schema: Schema | undefined, owner: string): readonly PromptArgument[] {
+  if (schema === undefined) return []
+  const root = inputJsonSchema(schema, owner)
+  const index = indexSchema(root)
+  if (!index.ok) throw refused(owner, index)
+  const { properties, required } = membersOf(root, index, new Set())
+  return [...properties].map(([name, property]) => {
+    const title = annotation(property, "title", index)
+    const description = annotation(property, "description", index)
+    return {
+      name,
+      ...(title === undefined ? {} : { title }),
+      ...(description === undefined ? {} : { description }),
+      ...(required.has(name) ? { required: true } : {}),
+    }
+  })
+}
+
+function convert(schema: Schema, side: "input" | "output", owner: string): { root: JsonObject; index: SchemaIndex } {
+  const copy = copySchema(runConverter(schema, side, owner))
+  if (!copy.ok) throw refused(owner, copy)
+  const index = indexSchema(copy.schema)
+  if (!index.ok) throw refused(owner, index)
+  const problem = checkReferences(index)
+  if (problem !== undefined) throw refused(owner, problem)
+  return { root: copy.schema, index }
+}
+
+function runConverter(schema: Schema, side: "input" | "output", owner: string): unknown {
+  // The types say that both halves are there; callers without types, and casts, say otherwise.
+  const standard: Partial<Schema["~standard"]> | undefined = schema?.["~standard"]
+  if (typeof standard?.validate !== "function") {
+    throw invalid(
+      owner,
+      `a schema has a "~standard" property with validate(), and this value has none`,
+      "Pass a schema of zod 4, arktype or valibot, or jsonSchema(raw) of conduit-mcp/schema",
+    )
+  }
+  const library = `its schema (${standard.vendor ?? "unknown vendor"})`
+  if (typeof standard.jsonSchema?.[side] !== "function") {
+    throw withoutJson(owner, `${library} validates, but does not convert itself to JSON Schema`)
+  }
+  try {
+    return standard.jsonSchema[side]({ target })
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error)
+    throw withoutJson(owner, `${library} cannot be converted to JSON Schema on the ${side} side: ${cause}`, error)
+  }
+}
+
+/** Whether some object could satisfy the schema, as far as the keywords that decide about types tell. */
+function mayBeObject(schema: JsonValue | undefined, index: SchemaIndex, seen: Set<JsonObject>): boolean {
+  if (typeof schema === "boolean") return schema
+  if (!isJsonObject(schema) || seen.has(schema)) return true
+  seen.add(schema)
+  const { type, enum: values, not, $ref, oneOf, anyOf, allOf } = schema
+  if (type !== undefined && !(Array.isArray(type) ? type : [type]).includes("object")) return false
+  if (schema["const"] !== undefined && !isJsonObject(schema["const"])) return false
+  if (Array.isArray(values) && !values.some(isJsonObject)) return false
+  if (not === true || (isJsonObject(not) && Object.keys(not).length === 0)) return false
+  const may = (branch: JsonValue | undefined): boolean => mayBeObject(branch, index, seen)
+  if (typeof $ref === "string" && !may(index.resolve($ref, schema))) return false
+  if (Array.isArray(oneOf) && !oneOf.some(may)) return false
+  if (Array.isArray(anyOf) && !anyOf.some(may)) return false
+  return !Array.isArray(allOf) || allOf.every(may)
+}
+
+function describeRoot(root: JsonObject): string {
+  const { type } = root
+  if (typeof type === "string") return `"${type}"`
+  if (Array.isArray(type)) return type.map((name) => `"${String(name)}"`).join(" or ")
+  return "other values"
+}
+
+interface Members {
+  readonly properties: Map<string, JsonValue | undefined>
+  readonly required: Set<string>
+}
+
+/** The properties of an object schema. In a union a property is required when every branch requires it. */
+function membersOf(schema: JsonValue | undefined, index: SchemaIndex, seen: Set<JsonObject>): Members {
+  const properties = new Map<string, JsonValue | undefined>()
+  const required = new Set<string>()
+  if (!isJsonObject(schema) || seen.has(schema)) return { properties, required }
+  const inner = new Set([...seen, schema])
+  const { properties: own, required: names, $ref, allOf } = schema
+  if (isJsonObject(own)) for (const [name, property] of Object.entries(own)) properties.set(name, property)
+  if (Array.isArray(names)) for (const name of names) required.add(String(name))
+  const parts = [...(Array.isArray(allOf) ? allOf : []), ...(typeof $ref === "string" ? [index.resolve($ref, schema)] : [])]
+  for (const part of parts) {
+    const members = membersOf(part, index, inner)
+    for (const [name, property] of members.properties) if (!properties.has(name)) properties.set(name, property)
+    for (const name of members.required) required.add(name)
+  }
+  for (const union of [schema["oneOf"], schema["anyOf"]]) {
+    if (!Array.isArray(union)) continue
+    const branches = union.map((branch: JsonValue) => membersOf(branch, index, inner))
+    for (const branch of branches) {
+      for (const [name, property] of branch.properties) if (!properties.has(name)) properties.set(name, property)
+      for (const name of branch.required) if (branches.every((other) => other.required.has(name))) required.add(name)
+    }
+  }
+  return { properties, required }
+}
+
+function annotation(schema: JsonValue | undefined, key: "title" | "description", index: SchemaIndex): string | undefined {
+  if (!isJsonObject(schema)) return undefined
+  const own = schema[key]
+  if (typeof own === "string") return own
+  const ref = schema["$ref"]
+  const target = typeof ref === "string" ? index.resolve(ref, schema) : undefined
+  const there = isJsonObject(target) ? target[key] : undefined
+  return typeof there === "string" ? there : undefined
+}
+
+function invalid(owner: string, problem: string, fix: string): Error {
+  return misuse("invalid_schema", `${owner}: ${problem}. ${fix}.`)
+}
+
+function refused(owner: string, { path, problem }: SchemaProblem): Error {
+  return misuse("invalid_schema", `${owner}: the JSON Schema is refused at "#${path}": ${problem}.`)
+}
+
+function withoutJson(owner: string, problem: string, cause?: unknown): Error {
+  return misuse(
+    "schema_without_json",
+    `${owner}: ${problem}. Either give the JSON Schema yourself, withJsonSchema(schema, { … }) of conduit-mcp/schema, ` +
+      "or use a schema that converts itself: zod 4, arktype, or valibot through toStandardJsonSchema() of @valibot/to-json-schema.",
+    cause,
+  )
+}
