@@ -49,5 +49,10 @@ export function encodeBase64Url(bytes: Uint8Array): string {
 /** {@link decodeBase64} for the unpadded URL alphabet, as strict. */
 export function decodeBase64Url(text: string): Uint8Array | undefined {
   if (/[+/=]/.test(text)) return undefined
-  return decodeBase64(text.replaceAll("-", "+").replaceAll("_", "/").padEnd(Math.ceil(text.length / 4) * 4, "="))
+  return decodeBase64(
+    text
+      .replaceAll("-", "+")
+      .replaceAll("_", "/")
+      .padEnd(Math.ceil(text.length / 4) * 4, "="),
+  )
 }

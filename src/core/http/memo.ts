@@ -1,0 +1,26 @@
+/** Answers kept by the exact header value that led to them, within bounds that no sender of odd values can exceed. */
+
+const MAX_ENTRIES = 256
+const MAX_LENGTH = 256
+
+/**
+ * `compute` with a memory of its last 256 answers; the oldest makes room. Values longer than 256 characters are computed
+ * each time, and so are those whose answer is undefined.
+ */
+export function createMemo<Answer>(compute: (value: string) => Answer): (value: string) => Answer {
+  const answers = new Map<string, Answer>()
+  return (value) => {
+    const known = answers.get(value)
+    if (known !== undefined) return known
+    const answer = compute(value)
+    if (answer === undefined || value.length > MAX_LENGTH) return answer
+    if (answers.size >= MAX_ENTRIES) {
+      for (const oldest of answers.keys()) {
+        answers.delete(oldest)
+        break
+      }
+    }
+    answers.set(value, answer)
+    return answer
+  }
+}
