@@ -12,7 +12,7 @@ export interface ProviderNameProblem {
 const PROVIDERS = [
   { provider: "anthropic", pattern: /^[a-zA-Z0-9_-]{1,64}$/ },
   { provider: "openai", pattern: /^[a-zA-Z0-9_-]{1,64}$/ },
-  { provider: "google", pattern: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/ },
+  { provider: "google", pattern: /^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$/ },
 ] as const
 
 /**
