@@ -1,0 +1,166 @@
+/**
+ * The package as users get it: packed, installed in an empty folder, loaded by `import` and by `require`, type-checked by
+ * both compilers, bundled for a browser.
+ */
+import { execFile, execFileSync } from "node:child_process"
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { build } from "esbuild"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const manifest: { name: string; exports: Readonly<Record<string, unknown>> } = JSON.parse(
+  readFileSync(join(root, "package.json"), "utf8"),
+)
+/** The package's code entries, as users name them. */
+const entries = Object.keys(manifest.exports)
+  .filter((subpath) => subpath !== "./package.json")
+  .map((subpath) => manifest.name + subpath.slice(1))
+/** The entries that run wherever there is `fetch`. */
+const portable = ["conduit-mcp", "conduit-mcp/fetch", "conduit-mcp/client"].filter((entry) => entries.includes(entry))
+
+const folder = mkdtempSync(join(tmpdir(), "conduit-package-"))
+let packed: readonly string[] = []
+
+function npm(...args: readonly string[]): string {
+  return execFileSync("npm", [...args, "--no-audit", "--no-fund", "--prefer-offline"], {
+    cwd: folder,
+    encoding: "utf8",
+  })
+}
+
+function run(...args: readonly string[]): Promise<{ stdout: string }> {
+  return promisify(execFile)(process.execPath, args, { cwd: folder })
+}
+
+beforeAll(() => {
+  const [tarball] = JSON.parse(npm("pack", root, "--json", "--ignore-scripts"))
+  packed = tarball.files.map((file: { path: string }) => file.path)
+  writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }')
+  npm("install", tarball.filename)
+}, 120_000)
+
+afterAll(() => rmSync(folder, { recursive: true }))
+
+describe("the tarball", () => {
+  it("holds code, types and documents, and nothing of the workshop", () => {
+    expect(packed).toEqual(
+      expect.arrayContaining(["LICENSE", "README.md", "CHANGELOG.md", "docs/errors.md", "package.json"]),
+    )
+    expect(packed.filter((path) => !/^(dist|docs)\/|^[A-Z]+(\.md)?$|^package\.json$/.test(path))).toEqual([])
+    expect(packed.filter((path) => path.startsWith("dist/") && !/\.(js|d\.ts)$/.test(path))).toEqual([])
+  })
+
+  it("has the types of every module beside it", () => {
+    const modules = packed.filter((path) => path.endsWith(".js"))
+    expect(packed).toEqual(expect.arrayContaining(modules.map((path) => path.replace(/\.js$/, ".d.ts"))))
+  })
+})
+
+describe("installed in an empty folder", () => {
+  it.each(entries)("%s gives the same names by import and by require", async (entry) => {
+    const write = `require("node:fs").writeFileSync(process.argv[1], JSON.stringify(Object.keys(loaded).sort()))`
+    await run("--input-type=commonjs", "--eval", `import("${entry}").then((loaded) => { ${write} })`, "import.json")
+    await run("--input-type=commonjs", "--eval", `const loaded = require("${entry}"); ${write}`, "require.json")
+    const [imported, required] = ["import.json", "require.json"].map((file) => readFileSync(join(folder, file), "utf8"))
+    expect(required).toBe(imported)
+  })
+
+  it.each([
+    ["import", "--input-type=module", (entry: string) => `await import("${entry}")`],
+    ["require", "--input-type=commonjs", (entry: string) => `require("${entry}")`],
+  ])("answers a call when loaded by %s", async (_, type, load) => {
+    const script = `
+      const { createServer, tool } = ${load("conduit-mcp")}
+      const { createFetchHandler } = ${load("conduit-mcp/fetch")}
+      const hello = tool("hello", { description: "Says hello" }, () => "hello")
+      const handle = createFetchHandler(createServer({ name: "packed", version: "1.0.0", tools: [hello] }))
+      const meta = { protocolVersion: "2026-07-28", clientCapabilities: {} }
+      const _meta = Object.fromEntries(Object.entries(meta).map(([key, value]) => ["io.modelcontextprotocol/" + key, value]))
+      const headers = {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": "tools/call",
+        "mcp-name": "hello",
+      }
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "hello", arguments: {}, _meta } })
+      handle(new Request("http://127.0.0.1/mcp", { method: "POST", headers, body }))
+        .then((response) => response.text())
+        .then((text) => console.log(text))
+    `
+    const { stdout } = await run(type, "--eval", script)
+    expect(JSON.parse(stdout).result.content).toEqual([{ type: "text", text: "hello" }])
+  })
+})
+
+describe("type-checked by a user", () => {
+  const compilers = { "5.9.3": "typescript-5", "7.0.2": "typescript-7" }
+  const strict = {
+    target: "ES2022",
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: false,
+    noEmit: true,
+    types: [],
+  }
+
+  beforeAll(() => {
+    const aliases = Object.entries(compilers).map(([version, alias]) => `${alias}@npm:typescript@${version}`)
+    npm("install", ...aliases, "zod@4.6.7")
+    cpSync(join(root, "test/package/consumer"), folder, { recursive: true })
+    cpSync(join(folder, "server.ts"), join(folder, "server-commonjs.cts"))
+    const imports = entries.map((entry, index) => `export type * as e${index} from "${entry}"`)
+    writeFileSync(join(folder, "every-entry.ts"), imports.join("\n"))
+  }, 120_000)
+
+  it.each(
+    Object.entries(compilers).flatMap(
+      ([version, alias]) =>
+        [
+          [
+            version,
+            "nodenext",
+            alias,
+            { module: "nodenext" },
+            ["server.ts", "listen.ts", "every-entry.ts", "server-commonjs.cts"],
+          ],
+          [
+            version,
+            "bundler",
+            alias,
+            { module: "esnext", moduleResolution: "bundler" },
+            ["server.ts", "listen.ts", "every-entry.ts"],
+          ],
+        ] as const,
+    ),
+  )(
+    "TypeScript %s under %s finds no error, without the types of any platform but the web",
+    async (_, kind, alias, options, files) => {
+      const project = join(folder, `tsconfig.${alias}.${kind}.json`)
+      writeFileSync(project, JSON.stringify({ compilerOptions: { ...strict, ...options }, files }))
+      const compiler = run(join(folder, "node_modules", alias, "bin", "tsc"), "--project", project)
+      expect(await compiler.catch((error: { stdout: string }) => error)).toMatchObject({ stdout: "" })
+    },
+    60_000,
+  )
+})
+
+describe("bundled for a browser", () => {
+  it.each(portable)("%s needs nothing of Node", async (entry) => {
+    const { metafile } = await build({
+      stdin: { contents: `export * from "${entry}"`, resolveDir: folder },
+      bundle: true,
+      format: "esm",
+      platform: "browser",
+      write: false,
+      metafile: true,
+      logLevel: "silent",
+    })
+    expect(Object.values(metafile.outputs).flatMap((output) => output.imports)).toEqual([])
+  })
+})
