@@ -104,7 +104,7 @@ class Copier {
 }
 
 /** Whether JSON shows an object as it is: an array, or an object without a class. Objects of other realms count too. */
-function isPlain(value: object): boolean {
+export function isPlain(value: object): boolean {
   if (Array.isArray(value)) return true
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null

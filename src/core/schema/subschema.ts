@@ -1,28 +1,7 @@
 /** The subschemas of a JSON Schema, and what its `$ref`s point at. Nothing is ever fetched: a target is in the schema or it is not. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../wire/message.js"
 import { pointer, schemaLimits, schemaProblem, type SchemaProblem } from "./bounds.js"
-
-/** Keywords whose value is one subschema; for `items` of the older dialects it may also be a list. */
-const single = new Set([
-  "additionalItems",
-  "additionalProperties",
-  "contains",
-  "contentSchema",
-  "else",
-  "if",
-  "items",
-  "not",
-  "propertyNames",
-  "then",
-  "unevaluatedItems",
-  "unevaluatedProperties",
-])
-
-/** Keywords whose value is a list of subschemas. */
-const listed = new Set(["allOf", "anyOf", "items", "oneOf", "prefixItems"])
-
-/** Keywords whose value is a map to subschemas; in `dependencies` a value may also be a list of names. */
-const mapped = new Set(["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"])
+import { shapeOf } from "./keyword.js"
 
 /** The base of a schema without `$id`. */
 const rootBase = "schema:/"
@@ -49,12 +28,18 @@ export function childrenOf(schema: JsonObject, path: string): readonly Child[] {
   }
   for (const [keyword, value] of Object.entries(schema)) {
     const at = pointer(path, keyword)
-    if (Array.isArray(value)) {
-      if (listed.has(keyword)) value.forEach((item, index) => add(keyword, item, pointer(at, index)))
-    } else if (single.has(keyword)) {
-      add(keyword, value, at)
-    } else if (mapped.has(keyword) && isJsonObject(value)) {
-      for (const [name, item] of Object.entries(value)) add(keyword, item, pointer(at, name))
+    switch (shapeOf(keyword)) {
+      case "schema":
+        add(keyword, value, at)
+        break
+      case "schemas":
+      case "items":
+        if (Array.isArray(value)) value.forEach((item, index) => add(keyword, item, pointer(at, index)))
+        else add(keyword, value, at)
+        break
+      case "schemaMap":
+      case "dependencies":
+        if (isJsonObject(value)) for (const [name, item] of Object.entries(value)) add(keyword, item, pointer(at, name))
     }
   }
   return children

@@ -1,0 +1,57 @@
+/** Every bound that a server keeps, with its default, in one place. */
+import { misuse } from "./error/error.js"
+
+/** Bounds of a server. Times are in milliseconds, sizes in bytes. */
+export interface Limits {
+  /** The largest HTTP body. Default 4 MiB. Enforced while it is read; 413 beyond it. */
+  readonly maxBodyBytes: number
+  /** How long a body may take to arrive. Default 30,000. */
+  readonly bodyTimeoutMs: number
+  /** The longest line on a pipe, either way. Default 10 MiB. A longer one is refused alone; four times as much without an end closes the pipe. */
+  readonly maxLineBytes: number
+  /** How many arrays and objects of a message may be open at once. Default 64. */
+  readonly maxDepth: number
+  /** How many keys and items a message may have. Default 50,000. */
+  readonly maxKeys: number
+  /** How many requests may be worked on at once. Default 10,000; 503 beyond it. */
+  readonly maxInFlight: number
+  /** How many requests of one session or pipe may be worked on at once. Default 1,000. */
+  readonly maxInFlightPerPeer: number
+  /** How many legacy sessions may live at once. Default 10,000; 503 beyond it. */
+  readonly maxSessions: number
+  /** How long a legacy session may be idle. Default 30 minutes. */
+  readonly sessionIdleMs: number
+  /** How often a quiet event stream sends a comment. Default 15,000. */
+  readonly keepAliveMs: number
+}
+
+/** The defaults of {@link Limits}. */
+export const DEFAULT_LIMITS: Limits = {
+  maxBodyBytes: 4 << 20,
+  bodyTimeoutMs: 30_000,
+  maxLineBytes: 10 << 20,
+  maxDepth: 64,
+  maxKeys: 50_000,
+  maxInFlight: 10_000,
+  maxInFlightPerPeer: 1_000,
+  maxSessions: 10_000,
+  sessionIdleMs: 30 * 60_000,
+  keepAliveMs: 15_000,
+}
+
+/**
+ * The limits that the options give, over the defaults.
+ *
+ * @throws `McpError` of kind `misuse`, reason `invalid_option`, for an unknown name or a value that is not a positive integer.
+ */
+export function resolveLimits(given: Partial<Limits> = {}): Limits {
+  for (const [name, value] of Object.entries(given)) {
+    if (!Object.hasOwn(DEFAULT_LIMITS, name)) {
+      throw misuse("invalid_option", `limits.${name} is not a limit (known: ${Object.keys(DEFAULT_LIMITS).join(", ")})`)
+    }
+    if (!Number.isSafeInteger(value) || value <= 0) {
+      throw misuse("invalid_option", `limits.${name} must be a positive integer, not ${String(value)}`)
+    }
+  }
+  return { ...DEFAULT_LIMITS, ...given }
+}

@@ -1,0 +1,69 @@
+/**
+ * What a protocol revision is: facts and encoders as data. Nothing outside `core` compares a version string, and "method not
+ * found" follows from a method's absence in the table.
+ */
+import type { Implementation } from "../model/identity.js"
+import type { Prompt } from "../model/prompt.js"
+import type { Resource, ResourceTemplate } from "../model/resource.js"
+import type { Tool } from "../model/tool.js"
+import type { JsonObject } from "../wire/message.js"
+
+/** How a version travels: with every request (modern), or once in a handshake (legacy). */
+export type Era = "modern" | "legacy"
+
+/** The member of `params` that a method's `Mcp-Name` header repeats. */
+export type NamedBy = "name" | "uri" | "taskId"
+
+/** What a request asks for, whichever revision names it: the key of the server's routes. */
+export type Operation =
+  | "discover"
+  | "initialize"
+  | "ping"
+  | "setLogLevel"
+  | "listTools"
+  | "callTool"
+  | "listResources"
+  | "listResourceTemplates"
+  | "readResource"
+  | "listPrompts"
+  | "getPrompt"
+  | "complete"
+
+/** What a notification of a client says. */
+export type ClientNotice = "initialized" | "cancelled" | "progress" | "rootsListChanged"
+
+/** What a revision says of one request method. */
+export interface MethodFacts {
+  readonly method: string
+  readonly operation: Operation
+  readonly namedBy: NamedBy | undefined
+  /** Whether results carry `ttlMs` and `cacheScope`. */
+  readonly cacheable: boolean
+}
+
+/** One revision of the protocol. To add one: a file like its neighbours and a line in `table.ts`. */
+export interface Revision {
+  readonly version: string
+  readonly era: Era
+  /** The requests that a client may send. */
+  readonly methods: ReadonlyMap<string, MethodFacts>
+  /** The notifications that a client may send. */
+  readonly notifications: ReadonlyMap<string, ClientNotice>
+  /** Whether each result says its `resultType` and, in `_meta`, which server it came from. */
+  readonly selfDescribingResults: boolean
+  /** Whether `structuredContent` and output schemas may be any JSON value, or objects only. */
+  readonly structured: "any" | "object"
+  /** The code of "there is no such resource". */
+  readonly resourceNotFoundCode: number
+  /** The encoders of what the revision lists; each leaves out what the revision does not know. */
+  readonly encode: Encoders
+}
+
+/** From the neutral model to what one revision sends. */
+export interface Encoders {
+  tool(tool: Tool): JsonObject
+  resource(resource: Resource): JsonObject
+  template(template: ResourceTemplate): JsonObject
+  prompt(prompt: Prompt): JsonObject
+  implementation(implementation: Implementation): JsonObject
+}

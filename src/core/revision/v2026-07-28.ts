@@ -1,0 +1,26 @@
+/** Revision 2026-07-28: stateless, version and capabilities in every request. */
+import { codes } from "../error/codes.js"
+import { encodeAll, methodTable } from "./common.js"
+import type { Revision } from "./revision.js"
+
+/** @see https://modelcontextprotocol.io/specification/2026-07-28 */
+export const v2026_07_28: Revision = {
+  version: "2026-07-28",
+  era: "modern",
+  methods: methodTable({
+    "server/discover": { operation: "discover", cacheable: true },
+    "tools/list": { operation: "listTools", cacheable: true },
+    "tools/call": { operation: "callTool", namedBy: "name" },
+    "resources/list": { operation: "listResources", cacheable: true },
+    "resources/templates/list": { operation: "listResourceTemplates", cacheable: true },
+    "resources/read": { operation: "readResource", namedBy: "uri", cacheable: true },
+    "prompts/list": { operation: "listPrompts", cacheable: true },
+    "prompts/get": { operation: "getPrompt", namedBy: "name" },
+    "completion/complete": { operation: "complete" },
+  }),
+  notifications: new Map([["notifications/cancelled", "cancelled"]]),
+  selfDescribingResults: true,
+  structured: "any",
+  resourceNotFoundCode: codes.invalidParams,
+  encode: encodeAll,
+}

@@ -1,0 +1,45 @@
+/** `conduit-mcp`: definitions, content and errors. */
+export type { Annotations, ContentBlock, ResourceContents } from "../core/model/content.js"
+export type { Icon, Implementation } from "../core/model/identity.js"
+export type { PromptMessage } from "../core/model/prompt.js"
+export type { ToolAnnotations } from "../core/model/tool.js"
+export type { Authenticate, Gate, GateFacts, GateVerdict, Principal } from "../core/http/gate.js"
+export type { Freshness } from "../core/feature/freshness.js"
+export type { LogLevel } from "../core/feature/log-level.js"
+export type { Limits } from "../core/limits.js"
+export type { Schema, StandardSchema } from "../core/schema/standard.js"
+export type { JsonObject, JsonValue } from "../core/wire/message.js"
+export { codes } from "../core/error/codes.js"
+export { McpError, type McpErrorOptions, ToolError } from "../core/error/error.js"
+export type { ErrorKind, Reason } from "../core/error/reason.js"
+export type { LogFields, Logger } from "../observe/log.js"
+export type { Bus, Change, Clock, Store, Stored } from "../store/port.js"
+export {
+  type ClientView,
+  type CompletionContext,
+  type Context,
+  type ContextKey,
+  type ContextLog,
+  contextKey,
+} from "../server/context.js"
+export {
+  assistant,
+  type Contents,
+  content,
+  contents,
+  fail,
+  type Marked,
+  result,
+  type ToolResult,
+  user,
+} from "../server/define/content.js"
+export { type PromptDefinition, prompt } from "../server/define/prompt.js"
+export { type ResourceDefinition, resource } from "../server/define/resource.js"
+export {
+  type Completer,
+  type ResourceTemplateDefinition,
+  resourceTemplate,
+} from "../server/define/resource-template.js"
+export { type AnyTool, type ToolDefinition, tool } from "../server/define/tool.js"
+export type { ManualHandler } from "../server/profile.js"
+export { createServer, type EndpointOptions, type Entry, type Server, type ServerOptions } from "../server/server.js"

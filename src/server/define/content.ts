@@ -1,0 +1,158 @@
+/** What handlers return: marked content blocks and results, and the messages of prompts. */
+import { encodeBase64 } from "../../core/http/base64.js"
+import type {
+  AudioContent,
+  BlobResourceContents,
+  ContentBlock,
+  EmbeddedResource,
+  ImageContent,
+  ResourceContents,
+  ResourceLink,
+  TextContent,
+} from "../../core/model/content.js"
+import type { PromptMessage } from "../../core/model/prompt.js"
+import type { JsonObject } from "../../core/wire/message.js"
+
+/** The mark that tells a result made here from a value that looks like one. Copies made by spreading keep it. */
+const MARK: unique symbol = Symbol.for("conduit-mcp.marked") as never
+
+/** A content block made by {@link content}. */
+export type Marked<Block extends ContentBlock = ContentBlock> = Block & { readonly [MARK]: "block" }
+
+/** A whole tool result made by {@link result} or {@link fail}. */
+export interface ToolResult {
+  readonly [MARK]: "result"
+  readonly content: readonly ContentBlock[]
+  readonly structured: unknown
+  readonly meta: JsonObject | undefined
+  readonly isError: boolean
+}
+
+/** Several contents of one resource, made by {@link contents}. */
+export interface Contents {
+  readonly [MARK]: "contents"
+  readonly items: readonly ContentsItem[]
+}
+
+/** One of several contents; `uri` defaults to the uri that is read. A blob may be bytes or base64. */
+export type ContentsItem =
+  | { readonly uri?: string; readonly mimeType?: string; readonly text: string; readonly _meta?: JsonObject }
+  | {
+      readonly uri?: string
+      readonly mimeType?: string
+      readonly blob: string | Uint8Array
+      readonly _meta?: JsonObject
+    }
+
+type Rest<Block> = Omit<Block, "type" | "text" | "data" | "mimeType" | "uri" | "name" | "resource">
+
+function mark<Block extends ContentBlock>(block: Block): Marked<Block> {
+  return { ...block, [MARK]: "block" }
+}
+
+const toBase64 = (data: string | Uint8Array): string => (typeof data === "string" ? data : encodeBase64(data))
+
+/**
+ * Makers of content blocks. Binary data may be bytes, or text that is base64 already.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-result
+ */
+export const content = {
+  /** A text block. */
+  text: (text: string, rest: Rest<TextContent> = {}): Marked<TextContent> => mark({ type: "text", text, ...rest }),
+  /** A text block that holds `value` as JSON. */
+  json: (value: unknown, rest: Rest<TextContent> = {}): Marked<TextContent> =>
+    mark({ type: "text", text: JSON.stringify(value) ?? "null", ...rest }),
+  /** An image block. */
+  image: (data: string | Uint8Array, mimeType: string, rest: Rest<ImageContent> = {}): Marked<ImageContent> =>
+    mark({ type: "image", data: toBase64(data), mimeType, ...rest }),
+  /** An audio block. */
+  audio: (data: string | Uint8Array, mimeType: string, rest: Rest<AudioContent> = {}): Marked<AudioContent> =>
+    mark({ type: "audio", data: toBase64(data), mimeType, ...rest }),
+  /** A link to a resource, which need not be listed. */
+  link: (
+    uri: string,
+    name: string,
+    rest: Rest<ResourceLink> & { readonly mimeType?: string } = {},
+  ): Marked<ResourceLink> => mark({ type: "resource_link", uri, name, ...rest }),
+  /** A resource embedded in the result. */
+  embed: (resource: ResourceContents, rest: Rest<EmbeddedResource> = {}): Marked<EmbeddedResource> =>
+    mark({ type: "resource", resource, ...rest }),
+}
+
+/** The members of {@link result}. */
+export interface ResultOptions {
+  /** Blocks, or a text. Default: the JSON of `structured`, when there is one. */
+  readonly content?: string | readonly ContentBlock[]
+  /** Becomes `structuredContent`; checked against the tool's `output` schema when there is one. */
+  readonly structured?: unknown
+  /** Becomes `_meta`. */
+  readonly meta?: JsonObject
+  readonly isError?: boolean
+}
+
+/** A whole tool result, for when a plain value does not say enough. */
+export function result(options: ResultOptions): ToolResult {
+  const { content: given, structured, meta, isError = false } = options
+  const blocks = typeof given === "string" ? [content.text(given)] : (given ?? defaultContent(structured))
+  return { [MARK]: "result", content: blocks, structured, meta, isError }
+}
+
+function defaultContent(structured: unknown): readonly ContentBlock[] {
+  return structured === undefined ? [] : [content.json(structured)]
+}
+
+/**
+ * A result that tells the model what went wrong: `isError` with the message as its text.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/server/tools#error-handling
+ */
+export function fail(message: string | readonly ContentBlock[]): ToolResult {
+  return result({ content: message, isError: true })
+}
+
+/** Several contents of one resource. */
+export function contents(items: readonly ContentsItem[]): Contents {
+  return { [MARK]: "contents", items }
+}
+
+/** One of several contents as it goes over the wire. */
+export function encodeContents(item: ContentsItem, uri: string, mimeType: string | undefined): ResourceContents {
+  const head = { uri: item.uri ?? uri, ...(mimeType === undefined ? {} : { mimeType }) }
+  if ("text" in item) return { ...head, ...item, uri: head.uri }
+  const blob: BlobResourceContents = { ...head, ...item, uri: head.uri, blob: toBase64(item.blob) }
+  return blob
+}
+
+/** A prompt message that speaks for the user. */
+export function user(said: string | ContentBlock): PromptMessage {
+  return { role: "user", content: toBlock(said) }
+}
+
+/** A prompt message that speaks for the assistant. */
+export function assistant(said: string | ContentBlock): PromptMessage {
+  return { role: "assistant", content: toBlock(said) }
+}
+
+function toBlock(said: string | ContentBlock): ContentBlock {
+  return typeof said === "string" ? content.text(said) : said
+}
+
+function markOf(value: unknown): unknown {
+  return typeof value === "object" && value !== null ? (value as { [MARK]?: unknown })[MARK] : undefined
+}
+
+/** Whether `value` came from {@link result} or {@link fail}. */
+export function isToolResult(value: unknown): value is ToolResult {
+  return markOf(value) === "result"
+}
+
+/** Whether `value` came from {@link content}. */
+export function isMarkedBlock(value: unknown): value is Marked {
+  return markOf(value) === "block"
+}
+
+/** Whether `value` came from {@link contents}. */
+export function isContents(value: unknown): value is Contents {
+  return markOf(value) === "contents"
+}

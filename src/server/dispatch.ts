@@ -1,0 +1,308 @@
+/** From one inbound message to its answer: decides the era, finds the method, runs it, and cleans up behind it. */
+import { codes } from "../core/error/codes.js"
+import { type Fault, fault } from "../core/error/fault.js"
+import {
+  type Answer,
+  accepted,
+  type Endpoint,
+  type Exchange,
+  type InFlight,
+  type Peer,
+  refuse,
+  silent,
+} from "../core/exchange.js"
+import type { LogLevel } from "../core/feature/log-level.js"
+import type { Principal } from "../core/http/gate.js"
+import type { HeaderFacts } from "../core/http/header.js"
+import type { Limits } from "../core/limits.js"
+import { decideInbound, decidePipe, type Inbound, methodNotFound } from "../core/negotiate/inbound.js"
+import type { MethodFacts, Revision } from "../core/revision/revision.js"
+import { era, findRevision, preferredLegacy } from "../core/revision/table.js"
+import {
+  isRequestId,
+  type JsonObject,
+  type Message,
+  type RequestId,
+  type RequestMessage,
+} from "../core/wire/message.js"
+import type { Clock } from "../store/port.js"
+import { Call, type CallFacts } from "./context.js"
+import { cancelAll, createSession, type Session, type Sessions } from "./era/session.js"
+import { initialized, readInitialize } from "./method/lifecycle.js"
+import { callManual } from "./method/manual.js"
+import { internalError, notServed } from "./method/refusal.js"
+import type { Profile } from "./profile.js"
+import type { Snapshot } from "./registry.js"
+import { routes } from "./routes.js"
+import type { ServedRevision } from "./served.js"
+
+/** The parts that {@link createEndpoint} is made of. */
+export interface EndpointParts {
+  readonly profile: Profile
+  /** The definitions of this moment. */
+  readonly snapshot: () => Snapshot
+  /** Undefined when legacy clients are served without sessions. */
+  readonly sessions: Sessions | undefined
+  readonly limits: Limits
+  readonly clock: Clock
+}
+
+/** What a call is told of its caller, in either era. */
+type Caller = Pick<CallFacts, "clientCapabilities" | "clientInfo" | "logLevel" | "session">
+
+const NOBODY: Caller = { clientCapabilities: {}, clientInfo: undefined, logLevel: undefined, session: undefined }
+
+/** The least level that a legacy client hears until it sets one. */
+const LEGACY_LOG_LEVEL: LogLevel = "info"
+
+/** The endpoint of one server on one transport. */
+export function createEndpoint(parts: EndpointParts): Endpoint {
+  return new ServerEndpoint(parts)
+}
+
+class ServerEndpoint implements Endpoint {
+  readonly #parts: EndpointParts
+  #running = 0
+  readonly #save = (session: Session): void => {
+    if (session.id !== "") this.#parts.sessions?.save(session)
+  }
+
+  constructor(parts: EndpointParts) {
+    this.#parts = parts
+  }
+
+  serve(message: Message, exchange: Exchange): Answer | Promise<Answer> {
+    const { header, peer } = exchange
+    if (header === undefined) {
+      const session = pipeSession(peer)
+      return this.#follow(decidePipe(message, session !== undefined), message, exchange, session)
+    }
+    const { sessions } = this.#parts
+    const id = header.session
+    if (id === undefined || isModernHeader(header)) {
+      return this.#follow(decideInbound(message, header, "none", sessions !== undefined), message, exchange, undefined)
+    }
+    const found = sessions?.find(id, peer.principal)
+    return found instanceof Promise
+      ? found.then((session) => this.#inSession(message, exchange, header, session))
+      : this.#inSession(message, exchange, header, found)
+  }
+
+  async end(header: HeaderFacts, principal: Principal | undefined, method: "DELETE" | "GET"): Promise<Answer> {
+    const { sessions } = this.#parts
+    if (sessions === undefined || isModernHeader(header)) return methodNotAllowed("POST")
+    const session = header.session === undefined ? undefined : await sessions.find(header.session, principal)
+    if (header.session !== undefined && session === undefined) {
+      return refuse(fault(404, codes.sessionNotFound, "session_not_found", "Session not found"))
+    }
+    if (session === undefined || method === "GET") return methodNotAllowed("POST, DELETE")
+    await sessions.end(session)
+    return { status: 204, text: undefined, headers: undefined }
+  }
+
+  leave(peer: Peer): void {
+    if (peer.inFlight !== undefined) cancelAll(peer.inFlight, "the connection closed")
+  }
+
+  close(): void {
+    this.#parts.sessions?.close()
+  }
+
+  #inSession(
+    message: Message,
+    exchange: Exchange,
+    header: HeaderFacts,
+    session: Session | undefined,
+  ): Answer | Promise<Answer> {
+    const state = session === undefined ? "unknown" : "live"
+    const inbound = decideInbound(message, header, state, this.#parts.sessions !== undefined)
+    return this.#follow(inbound, message, exchange, session)
+  }
+
+  #follow(
+    inbound: Inbound,
+    message: Message,
+    exchange: Exchange,
+    session: Session | undefined,
+  ): Answer | Promise<Answer> {
+    switch (inbound.kind) {
+      case "modern":
+        return this.#runModern(inbound, message as RequestMessage, exchange)
+      case "fault":
+        return refuse(inbound)
+      case "initialize":
+        return this.#initialize(message as RequestMessage, exchange)
+      case "session":
+        return this.#runLegacy(message, exchange, session, undefined)
+      case "stateless":
+        return this.#runLegacy(message, exchange, undefined, inbound.revision)
+      case "modern-notification":
+        if (message.kind === "notification") this.#notice(message.method, message.params, exchange.peer.inFlight)
+        return accepted
+    }
+  }
+
+  #runModern(
+    inbound: Extract<Inbound, { kind: "modern" }>,
+    message: RequestMessage,
+    exchange: Exchange,
+  ): Answer | Promise<Answer> {
+    const { clientCapabilities, clientInfo, logLevel } = inbound.meta
+    const level = this.#parts.profile.logging ? logLevel : undefined
+    const caller = { clientCapabilities, clientInfo, logLevel: level, session: undefined }
+    return this.#run(message, exchange, inbound.revision, inbound.method, caller, exchange.peer.inFlight)
+  }
+
+  #runLegacy(
+    message: Message,
+    exchange: Exchange,
+    session: Session | undefined,
+    stated: Revision | undefined,
+  ): Answer | Promise<Answer> {
+    const inFlight = exchange.peer.inFlight ?? session?.inFlight
+    if (message.kind === "notification") {
+      this.#notice(message.method, message.params, inFlight)
+      return accepted
+    }
+    if (message.kind !== "request") return accepted
+    const revision = stated ?? (session === undefined ? preferredLegacy : findRevision(session.record.version))
+    const method = revision?.methods.get(message.method)
+    if (revision === undefined || method === undefined) return refuse(methodNotFound(message, 200))
+    return this.#run(message, exchange, revision, method, this.#callerOf(session), inFlight)
+  }
+
+  #callerOf(session: Session | undefined): Caller {
+    if (session === undefined) return NOBODY
+    const { capabilities, clientInfo, logLevel } = session.record
+    const level = this.#parts.profile.logging ? (logLevel ?? LEGACY_LOG_LEVEL) : undefined
+    return { clientCapabilities: capabilities, clientInfo, logLevel: level, session }
+  }
+
+  async #initialize(message: RequestMessage, exchange: Exchange): Promise<Answer> {
+    const { sessions, profile, snapshot, clock } = this.#parts
+    const { peer } = exchange
+    const record = readInitialize(message, peer.principal)
+    if ("status" in record) return record
+    const served = servedIn(profile, record.version)
+    if (peer.kind === "pipe") {
+      peer.session = createSession("", record, clock.now())
+      return initialized(message, served, profile, snapshot(), true)
+    }
+    if (sessions === undefined) return initialized(message, served, profile, snapshot(), false)
+    const session = await sessions.open(record)
+    if (session === undefined) return overloaded(message.id, "too many sessions")
+    const answer = initialized(message, served, profile, snapshot(), true)
+    return { ...answer, headers: { "Mcp-Session-Id": session.id } }
+  }
+
+  #notice(method: string, params: JsonObject | undefined, inFlight: Map<RequestId, InFlight> | undefined): void {
+    const id = params?.["requestId"]
+    if (method !== "notifications/cancelled" || inFlight === undefined || !isRequestId(id)) return
+    const running = inFlight.get(id)
+    if (running === undefined) return
+    const reason = params?.["reason"]
+    inFlight.delete(id)
+    running.cancel(typeof reason === "string" ? reason : undefined)
+  }
+
+  #run(
+    message: RequestMessage,
+    exchange: Exchange,
+    revision: Revision,
+    method: MethodFacts,
+    caller: Caller,
+    inFlight: Map<RequestId, InFlight> | undefined,
+  ): Answer | Promise<Answer> {
+    const { limits, profile, snapshot } = this.#parts
+    const { id } = message
+    if (this.#running >= limits.maxInFlight) return overloaded(id, "too many requests at once")
+    if (inFlight !== undefined) {
+      if (inFlight.has(id)) return refuse(duplicateId(id))
+      if (inFlight.size >= limits.maxInFlightPerPeer)
+        return overloaded(id, "too many requests at once on one connection")
+    }
+    const { clientCapabilities, clientInfo, logLevel, session } = caller
+    const call = new Call(
+      {
+        id,
+        method: message.method,
+        params: message.params,
+        served: servedIn(profile, revision.version),
+        snapshot: snapshot(),
+        clientCapabilities,
+        clientInfo,
+        logLevel,
+        session,
+        save: this.#save,
+        profile,
+      },
+      exchange,
+    )
+    inFlight?.set(id, call)
+    this.#running++
+    return this.#settle(call, inFlight, this.#route(call, method))
+  }
+
+  #route(call: Call, method: MethodFacts): Answer | Promise<Answer> {
+    const { manual } = call.facts.profile
+    const byHand = manual?.get(method.method)
+    if (byHand !== undefined) return callManual(call, method, byHand)
+    if (manual !== undefined && method.operation !== "discover" && method.operation !== "ping") {
+      return notServed(call)
+    }
+    if (method.operation === "initialize") return notServed(call)
+    try {
+      return routes[method.operation](call)
+    } catch (error) {
+      return internalError(call, call.facts.method, error)
+    }
+  }
+
+  #settle(
+    call: Call,
+    inFlight: Map<RequestId, InFlight> | undefined,
+    outcome: Answer | Promise<Answer>,
+  ): Answer | Promise<Answer> {
+    if (!(outcome instanceof Promise)) return this.#finish(call, inFlight, outcome)
+    return outcome.then(
+      (answer) => this.#finish(call, inFlight, answer),
+      (error: unknown) => this.#finish(call, inFlight, internalError(call, call.facts.method, error)),
+    )
+  }
+
+  #finish(call: Call, inFlight: Map<RequestId, InFlight> | undefined, answer: Answer): Answer {
+    this.#running--
+    const { id } = call.facts
+    if (inFlight !== undefined && inFlight.get(id) === call) inFlight.delete(id)
+    if (call.cancelled) return silent
+    call.end()
+    return answer
+  }
+}
+
+function methodNotAllowed(allow: string): Answer {
+  return refuse(fault(405, codes.invalidRequest, "method_not_allowed", "Method not allowed"), { Allow: allow })
+}
+
+function pipeSession(peer: Peer): Session | undefined {
+  return peer.session as Session | undefined
+}
+
+function isModernHeader(header: HeaderFacts): boolean {
+  return header.version !== undefined && era(header.version) === "modern"
+}
+
+function servedIn(profile: Profile, version: string): ServedRevision {
+  const served = profile.served.get(version)
+  if (served === undefined) throw new Error(`revision ${version} is in the table`)
+  return served
+}
+
+function duplicateId(id: RequestId): Fault {
+  const text = "Invalid request: a request with this id is still being worked on"
+  return fault(400, codes.invalidRequest, "duplicate_request_id", text, id)
+}
+
+function overloaded(id: RequestId, why: string): Answer {
+  return refuse(fault(503, codes.internalError, "overloaded", `Server is busy: ${why}`, id), { "Retry-After": "1" })
+}

@@ -1,0 +1,152 @@
+/** The legacy era's sessions: what the handshake leaves behind, how long it is kept, and whose it is. */
+import type { InFlight } from "../../core/exchange.js"
+import type { LogLevel } from "../../core/feature/log-level.js"
+import type { Principal } from "../../core/http/gate.js"
+import type { Limits } from "../../core/limits.js"
+import { findRevision } from "../../core/revision/table.js"
+import type { JsonObject, RequestId } from "../../core/wire/message.js"
+import type { Clock, MaybePromise, Store } from "../../store/port.js"
+
+/** What is kept of a session where other nodes can read it. */
+export interface SessionRecord {
+  readonly version: string
+  readonly capabilities: JsonObject
+  readonly clientInfo: JsonObject | undefined
+  readonly principal: Principal | undefined
+  readonly logLevel: LogLevel | undefined
+}
+
+/** A live session, over HTTP or on a pipe. Its request ids are unique within it. */
+export interface Session {
+  /** Empty on a pipe, which needs no id. */
+  readonly id: string
+  record: SessionRecord
+  readonly inFlight: Map<RequestId, InFlight>
+  seenAtMs: number
+  storedAtMs: number
+}
+
+/** A session with this record, not yet kept anywhere. */
+export function createSession(id: string, record: SessionRecord, nowMs: number): Session {
+  return { id, record, inFlight: new Map(), seenAtMs: nowMs, storedAtMs: nowMs }
+}
+
+/** The sessions of one endpoint. */
+export interface Sessions {
+  /** Opens a session, or answers undefined when there is no room for one. */
+  open(record: SessionRecord): MaybePromise<Session | undefined>
+  /** The live session with this id that belongs to this principal; anybody else's is as good as none. */
+  find(id: string, principal: Principal | undefined): MaybePromise<Session | undefined>
+  /** Writes what changed in the session's record. */
+  save(session: Session): void
+  /** Ends a session and cancels what runs in it. */
+  end(session: Session): MaybePromise<boolean>
+  /** Cancels what runs in every session, without ending them in the store. */
+  close(): void
+}
+
+/** The parts that {@link createSessions} is made of. */
+export interface SessionsOptions {
+  readonly store: Store
+  readonly clock: Clock
+  readonly limits: Limits
+}
+
+/** Sessions over a store, with those of this node at hand. Idle ones are let go; an unknown id never allocates. */
+export function createSessions({ store, clock, limits }: SessionsOptions): Sessions {
+  const live = new Map<string, Session>()
+  const ttlMs = limits.sessionIdleMs
+  let stopSweep: (() => void) | undefined
+
+  const key = (id: string): string => `session:${id}`
+
+  const sweep = (): void => {
+    const oldestMs = clock.now() - ttlMs
+    for (const session of live.values()) {
+      if (session.seenAtMs <= oldestMs && session.inFlight.size === 0) live.delete(session.id)
+    }
+    stopSweep = live.size === 0 ? undefined : clock.after(ttlMs / 4, sweep)
+  }
+
+  const keep = (session: Session): Session => {
+    live.set(session.id, session)
+    stopSweep ??= clock.after(ttlMs / 4, sweep)
+    return session
+  }
+
+  const write = (session: Session): void => {
+    session.storedAtMs = clock.now()
+    void store.set(key(session.id), JSON.stringify(session.record), { ttlMs })
+  }
+
+  const touch = (session: Session, principal: Principal | undefined): Session | undefined => {
+    const nowMs = clock.now()
+    if (session.seenAtMs + ttlMs <= nowMs && session.inFlight.size === 0) {
+      live.delete(session.id)
+      return undefined
+    }
+    if (!isSamePrincipal(session.record.principal, principal)) return undefined
+    session.seenAtMs = nowMs
+    if (nowMs - session.storedAtMs > ttlMs / 4) write(session)
+    return session
+  }
+
+  const load = (id: string, value: string | undefined, principal: Principal | undefined): Session | undefined => {
+    if (value === undefined) return undefined
+    const record = JSON.parse(value) as SessionRecord
+    if (findRevision(record.version) === undefined || !isSamePrincipal(record.principal, principal)) return undefined
+    return keep(createSession(id, record, clock.now()))
+  }
+
+  return {
+    open(record) {
+      if (live.size >= limits.maxSessions) sweep()
+      if (live.size >= limits.maxSessions) return undefined
+      const session = createSession(randomId(), record, clock.now())
+      const written = store.set(key(session.id), JSON.stringify(record), { ttlMs, if: "absent" })
+      if (written instanceof Promise) return written.then((ok) => (ok ? keep(session) : undefined))
+      return written ? keep(session) : undefined
+    },
+    find(id, principal) {
+      const session = live.get(id)
+      if (session !== undefined) return touch(session, principal)
+      const stored = store.get(key(id))
+      return stored instanceof Promise
+        ? stored.then((found) => load(id, found?.value, principal))
+        : load(id, stored?.value, principal)
+    },
+    save: write,
+    end(session) {
+      live.delete(session.id)
+      cancelAll(session.inFlight, "the session ended")
+      return store.delete(key(session.id))
+    },
+    close() {
+      stopSweep?.()
+      for (const session of live.values()) cancelAll(session.inFlight, "the server stopped")
+      live.clear()
+    },
+  }
+}
+
+/** Cancels everything in a table of running requests. */
+export function cancelAll(inFlight: Map<RequestId, InFlight>, reason: string): void {
+  for (const running of [...inFlight.values()]) running.cancel(reason)
+  inFlight.clear()
+}
+
+/** Whether two callers are one: same id, from the same issuer, through the same client. Nobody equals only nobody. */
+export function isSamePrincipal(one: Principal | undefined, other: Principal | undefined): boolean {
+  return (
+    one?.id === other?.id &&
+    one?.issuer === other?.issuer &&
+    one?.clientId === other?.clientId &&
+    one?.strategy === other?.strategy
+  )
+}
+
+/** 128 random bits in visible ASCII. */
+function randomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
+}

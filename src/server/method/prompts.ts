@@ -1,0 +1,67 @@
+/** `prompts/get`. */
+import { type Answer, refuse } from "../../core/exchange.js"
+import { codes } from "../../core/error/codes.js"
+import { fault } from "../../core/error/fault.js"
+import { clampText } from "../../core/feature/text.js"
+import type { PromptMessage } from "../../core/model/prompt.js"
+import { describeIssues } from "../../core/schema/issue.js"
+import { isJsonObject, type JsonObject } from "../../core/wire/message.js"
+import type { Call } from "../context.js"
+import { user } from "../define/content.js"
+import type { PromptDefinition, PromptReturn } from "../define/prompt.js"
+import { completeResult } from "../served.js"
+import { internalError, invalidParams, notServed, raised } from "./refusal.js"
+
+/**
+ * Serves `prompts/get`.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/server/prompts#getting-a-prompt
+ */
+export async function getPrompt(call: Call): Promise<Answer> {
+  const { params, snapshot, id } = call.facts
+  if (snapshot.prompts.size === 0) return notServed(call)
+  const name = params?.["name"]
+  if (typeof name !== "string") return invalidParams(call, '"name" must be a string')
+  const prompt = snapshot.prompts.get(name)
+  if (prompt === undefined) {
+    return refuse(fault(200, codes.invalidParams, "unknown_prompt", `Unknown prompt: ${clampText(name)}`, id))
+  }
+  const given = params?.["arguments"] ?? {}
+  if (!isJsonObject(given)) return invalidParams(call, '"arguments" must be an object')
+  try {
+    const checked = await check(prompt, given)
+    if ("problem" in checked) return invalidParams(call, `prompt ${name}: ${checked.problem}`)
+    return toAnswer(call, prompt, await prompt.run(checked.args as never, call))
+  } catch (error) {
+    return raised(call, error) ?? internalError(call, `prompt "${name}"`, error)
+  }
+}
+
+async function check(
+  prompt: PromptDefinition,
+  given: JsonObject,
+): Promise<{ readonly args: unknown } | { readonly problem: string }> {
+  for (const [key, value] of Object.entries(given)) {
+    if (typeof value !== "string") return { problem: `argument "${clampText(key, 40)}" must be a string` }
+  }
+  if (prompt.validate === undefined) return { args: {} }
+  const checked = await prompt.validate(given)
+  return checked.issues === undefined ? { args: checked.value } : { problem: describeIssues(checked.issues) }
+}
+
+function toAnswer(call: Call, prompt: PromptDefinition, returned: PromptReturn): Answer {
+  const { description } = prompt.listed
+  const messages = toMessages(returned)
+  const result = description === undefined ? { messages } : { description, messages }
+  return call.result(completeResult(call.facts.served, JSON.stringify(result).slice(1, -1)))
+}
+
+function toMessages(returned: PromptReturn): readonly PromptMessage[] {
+  if (typeof returned === "string") return [user(returned)]
+  if (Array.isArray(returned)) return returned.map(toMessage)
+  return [toMessage(returned as Exclude<PromptReturn, string | readonly PromptMessage[]>)]
+}
+
+function toMessage(said: Exclude<PromptReturn, string | readonly PromptMessage[]>): PromptMessage {
+  return "role" in said ? said : user(said)
+}

@@ -1,0 +1,45 @@
+/** The refusals that methods share, and what becomes of an exception. */
+import { type Answer, refuse } from "../../core/exchange.js"
+import { codes } from "../../core/error/codes.js"
+import { McpError } from "../../core/error/error.js"
+import { fault } from "../../core/error/fault.js"
+import { methodNotFound } from "../../core/negotiate/inbound.js"
+import { isJsonObject, type JsonObject } from "../../core/wire/message.js"
+import type { Call } from "../context.js"
+
+/** The refusal of a method whose feature this server does not have: as if the revision did not know it. */
+export function notServed(call: Call): Answer {
+  const { id, method, params } = call.facts
+  return refuse(methodNotFound({ kind: "request", id, method, params }, call.era === "modern" ? 404 : 200))
+}
+
+/** The refusal of params that are not of the method's form. */
+export function invalidParams(call: Call, problem: string, data?: JsonObject): Answer {
+  return refuse(fault(200, codes.invalidParams, "invalid_params", `Invalid params: ${problem}`, call.facts.id, data))
+}
+
+/** The refusal after an exception that nobody expected: a reference for the caller, the detail for the log. */
+export function internalError(call: Call, what: string, error: unknown): Answer {
+  const reference = referenceOf(call)
+  call.facts.profile.logger.error(`${what} failed`, { reference, error })
+  const text = `Internal error (reference ${reference})`
+  return refuse(fault(200, codes.internalError, "internal_error", text, call.facts.id, { reference }))
+}
+
+/** What a handler threw on purpose as an error of the protocol; undefined for every other exception. */
+export function raised(call: Call, error: unknown): Answer | undefined {
+  if (!McpError.is(error, "protocol") || error.code === undefined) return undefined
+  const code = call.era === "modern" && isLegacyCode(error.code) ? codes.internalError : error.code
+  const data = isJsonObject(error.data) ? error.data : undefined
+  return refuse(fault(200, code, error.reason, error.message, call.facts.id, data))
+}
+
+/** Whether a code must not leave on a modern exchange. */
+function isLegacyCode(code: number): boolean {
+  return (code <= -32000 && code >= -32019) || code === codes.urlElicitationRequired
+}
+
+/** A reference that ties what the caller sees to the line in the log. */
+export function referenceOf(call: Call): string {
+  return `${call.facts.method.replace("/", "-")}-${crypto.randomUUID().slice(0, 8)}`
+}

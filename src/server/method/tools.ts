@@ -1,0 +1,107 @@
+/** `tools/list` and `tools/call`. */
+import type { Answer } from "../../core/exchange.js"
+import { refuse } from "../../core/exchange.js"
+import { codes } from "../../core/error/codes.js"
+import { ToolError } from "../../core/error/error.js"
+import { fault } from "../../core/error/fault.js"
+import { clampText } from "../../core/feature/text.js"
+import { checkParamHeaders } from "../../core/http/param.js"
+import { describeIssues } from "../../core/schema/issue.js"
+import type { SchemaResult } from "../../core/schema/standard.js"
+import { isJsonObject, type JsonObject } from "../../core/wire/message.js"
+import type { Call } from "../context.js"
+import type { AnyTool } from "../define/tool.js"
+import { completeResult } from "../served.js"
+import { encodeReturn, errorOutcome, type ToolOutcome, type UnusableReturn } from "../result.js"
+import { invalidParams, notServed, raised, referenceOf } from "./refusal.js"
+
+const NO_ARGUMENTS: JsonObject = {}
+
+/**
+ * Serves `tools/call`. Arguments that do not fit are a result with `isError`, so that the model can correct itself; an unknown
+ * tool is an error.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/server/tools#calling-tools
+ */
+export function callTool(call: Call): Answer | Promise<Answer> {
+  const { params, snapshot, id } = call.facts
+  if (snapshot.tools.size === 0) return notServed(call)
+  const name = params?.["name"]
+  if (typeof name !== "string") return invalidParams(call, '"name" must be a string')
+  const tool = snapshot.tools.get(name)
+  if (tool === undefined) {
+    return refuse(fault(200, codes.invalidParams, "unknown_tool", `Unknown tool: ${clampText(name)}`, id))
+  }
+  const args = params?.["arguments"] ?? (params?.["arguments"] === null ? null : NO_ARGUMENTS)
+  if (!isJsonObject(args)) return invalidParams(call, '"arguments" must be an object')
+  const header = call.exchange.header
+  if (tool.paramHeaders.length > 0 && header !== undefined && call.era === "modern") {
+    const wrong = checkParamHeaders(tool.paramHeaders, args, (key) => header.get(key))
+    if (wrong !== undefined) {
+      const text = `Header mismatch: ${wrong.header} ${wrong.problem}`
+      return refuse(fault(400, codes.headerMismatch, "header_mismatch", text, id))
+    }
+  }
+  if (tool.validate === undefined) return runTool(call, tool, checkNoArguments(args))
+  const checked = tool.validate(args)
+  return checked instanceof Promise ? checked.then((done) => runTool(call, tool, done)) : runTool(call, tool, checked)
+}
+
+function checkNoArguments(args: JsonObject): SchemaResult<unknown> {
+  const keys = Object.keys(args)
+  if (keys.length === 0) return { value: args }
+  return { issues: [{ message: `takes no arguments, but got ${keys.map((key) => clampText(key, 40)).join(", ")}` }] }
+}
+
+function runTool(call: Call, tool: AnyTool, checked: SchemaResult<unknown>): Answer | Promise<Answer> {
+  if (checked.issues !== undefined) {
+    return toAnswer(call, errorOutcome(`Invalid arguments for tool ${tool.name}: ${describeIssues(checked.issues)}`))
+  }
+  let returned: unknown
+  try {
+    returned = tool.run(checked.value, call)
+  } catch (error) {
+    return failed(call, tool, error)
+  }
+  if (!isThenable(returned)) return finish(call, tool, returned)
+  return returned.then(
+    (value) => finish(call, tool, value),
+    (error: unknown) => failed(call, tool, error),
+  )
+}
+
+function isThenable(value: unknown): value is Promise<unknown> {
+  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function"
+}
+
+function finish(call: Call, tool: AnyTool, returned: unknown): Answer | Promise<Answer> {
+  const outcome = encodeReturn(tool, returned, call.facts.served.revision.structured === "object")
+  return outcome instanceof Promise
+    ? outcome.then((settled) => settle(call, tool, settled))
+    : settle(call, tool, outcome)
+}
+
+function settle(call: Call, tool: AnyTool, outcome: ToolOutcome | UnusableReturn): Answer {
+  if (!("problem" in outcome)) return toAnswer(call, outcome)
+  const reference = referenceOf(call)
+  call.facts.profile.logger.error(`tool "${tool.name}" returned what cannot be sent`, {
+    reference,
+    problem: outcome.problem,
+  })
+  return toAnswer(call, errorOutcome(`Tool ${tool.name} returned an unusable result (reference ${reference})`))
+}
+
+/** What a handler threw: a message for the model, an error of the protocol, or a fault whose detail only the log gets. */
+function failed(call: Call, tool: AnyTool, error: unknown): Answer {
+  if (ToolError.is(error)) return toAnswer(call, errorOutcome(error.message))
+  const protocol = raised(call, error)
+  if (protocol !== undefined) return protocol
+  if (call.cancelled) return toAnswer(call, errorOutcome("cancelled"))
+  const reference = referenceOf(call)
+  call.facts.profile.logger.error(`tool "${tool.name}" failed`, { reference, error })
+  return toAnswer(call, errorOutcome(`Tool ${tool.name} failed (reference ${reference})`))
+}
+
+function toAnswer(call: Call, outcome: ToolOutcome): Answer {
+  return call.result(completeResult(call.facts.served, outcome.members, outcome.meta))
+}

@@ -1,0 +1,138 @@
+/** From what a tool handler returned to the members of its result, as JSON text. */
+import type { ContentBlock } from "../core/model/content.js"
+import { describeIssues } from "../core/schema/issue.js"
+import type { SchemaResult } from "../core/schema/standard.js"
+import type { JsonObject } from "../core/wire/message.js"
+import { isMarkedBlock, isToolResult, type ToolResult } from "./define/content.js"
+import type { AnyTool } from "./define/tool.js"
+
+/** A tool's result: text of its members without `_meta`, and the `_meta` that the handler gave. */
+export interface ToolOutcome {
+  /** The members, without braces. */
+  readonly members: string
+  readonly meta: JsonObject | undefined
+}
+
+/** A return value that cannot be a result: the log line says why, the client does not hear it. */
+export interface UnusableReturn {
+  readonly problem: string
+}
+
+/** The outcome that tells the model what went wrong. */
+export function errorOutcome(text: string): ToolOutcome {
+  return { members: `"content":[{"type":"text","text":${JSON.stringify(text)}}],"isError":true`, meta: undefined }
+}
+
+/**
+ * Encodes what the handler of `tool` returned. `objectsOnly` is whether the revision knows structured content as objects only;
+ * other values are then wrapped as `{ result }`.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/server/tools#structured-content
+ */
+export function encodeReturn(
+  tool: AnyTool,
+  value: unknown,
+  objectsOnly: boolean,
+): ToolOutcome | UnusableReturn | Promise<ToolOutcome | UnusableReturn> {
+  if (isToolResult(value)) return encodeMarked(tool, value, objectsOnly)
+  if (isMarkedBlock(value)) return encodeUnstructured(tool, [value])
+  if (Array.isArray(value) && value.length > 0 && value.every(isMarkedBlock)) return encodeUnstructured(tool, value)
+  if (tool.validateOutput !== undefined) {
+    return checked(tool.validateOutput(value), (output) => encodeValue(output, undefined, undefined, objectsOnly))
+  }
+  if (typeof value === "string") {
+    return { members: `"content":[{"type":"text","text":${JSON.stringify(value)}}]`, meta: undefined }
+  }
+  const problem = notPlainJson(value, "the returned value")
+  return problem === undefined ? encodeValue(value, undefined, undefined, objectsOnly) : { problem }
+}
+
+function encodeMarked(
+  tool: AnyTool,
+  result: ToolResult,
+  objectsOnly: boolean,
+): ToolOutcome | UnusableReturn | Promise<ToolOutcome | UnusableReturn> {
+  const { content, structured, meta, isError } = result
+  if (isError) return { members: `"content":${JSON.stringify(content)},"isError":true`, meta }
+  if (tool.validateOutput !== undefined) {
+    if (structured === undefined) return missingStructured(tool)
+    return checked(tool.validateOutput(structured), (output) => encodeValue(output, content, meta, objectsOnly))
+  }
+  if (structured === undefined) return { members: `"content":${JSON.stringify(content)}`, meta }
+  const problem = notPlainJson(structured, "structured")
+  return problem === undefined ? encodeValue(structured, content, meta, objectsOnly) : { problem }
+}
+
+function encodeUnstructured(tool: AnyTool, content: readonly ContentBlock[]): ToolOutcome | UnusableReturn {
+  if (tool.validateOutput !== undefined) return missingStructured(tool)
+  return { members: `"content":${JSON.stringify(content)}`, meta: undefined }
+}
+
+function missingStructured(tool: AnyTool): UnusableReturn {
+  return { problem: `tool "${tool.name}" has an output schema, so its result needs structured content` }
+}
+
+type Encode = (output: unknown) => ToolOutcome | UnusableReturn
+
+function checked(
+  outcome: SchemaResult<unknown> | Promise<SchemaResult<unknown>>,
+  encode: Encode,
+): ToolOutcome | UnusableReturn | Promise<ToolOutcome | UnusableReturn> {
+  return outcome instanceof Promise ? outcome.then((settled) => passed(settled, encode)) : passed(outcome, encode)
+}
+
+function passed(outcome: SchemaResult<unknown>, encode: Encode): ToolOutcome | UnusableReturn {
+  if (outcome.issues === undefined) return encode(outcome.value)
+  return { problem: `the returned value does not match the output schema: ${describeIssues(outcome.issues)}` }
+}
+
+function encodeValue(
+  value: unknown,
+  content: readonly ContentBlock[] | undefined,
+  meta: JsonObject | undefined,
+  objectsOnly: boolean,
+): ToolOutcome | UnusableReturn {
+  let json: string | undefined
+  try {
+    json = JSON.stringify(value)
+  } catch (error) {
+    return { problem: `the returned value is not JSON: ${error instanceof Error ? error.message : String(error)}` }
+  }
+  if (json === undefined) return { problem: `the returned value is not JSON: it is ${nameOf(value)}` }
+  const blocks = content === undefined ? `[{"type":"text","text":${JSON.stringify(json)}}]` : JSON.stringify(content)
+  const structured = objectsOnly && !json.startsWith("{") ? `{"result":${json}}` : json
+  return { members: `"content":${blocks},"structuredContent":${structured}`, meta }
+}
+
+const MAX_DEPTH = 64
+
+/** Why a value is not plain JSON, or undefined when it is. Undefined members of objects are allowed: they are left out. */
+export function notPlainJson(value: unknown, path: string, depth = 0): string | undefined {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return undefined
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : `${path} is ${value}, which is not JSON`
+  if (typeof value !== "object") return `${path} is ${nameOf(value)}, which is not JSON`
+  if (depth > MAX_DEPTH) return `${path} is nested too deeply, or holds itself`
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      const problem = notPlainJson(item, `${path}[${index}]`, depth + 1)
+      if (problem !== undefined) return problem
+    }
+    return undefined
+  }
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return `${path} is ${nameOf(value)}, not a plain object`
+  for (const [key, member] of Object.entries(value)) {
+    if (member === undefined) continue
+    const problem = notPlainJson(member, `${path}.${key}`, depth + 1)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+function nameOf(value: unknown): string {
+  if (typeof value !== "object" || value === null) return value === undefined ? "undefined" : `a ${typeof value}`
+  const { constructor } = value
+  return typeof constructor === "function" && constructor.name !== ""
+    ? `an instance of ${constructor.name}`
+    : "an object"
+}

@@ -1,0 +1,309 @@
+/** `createServer()`: definitions in, something that every transport can serve out. */
+import { misuse } from "../core/error/error.js"
+import type { Endpoint } from "../core/exchange.js"
+import { DEFAULT_FRESHNESS, type Freshness, checkFreshness } from "../core/feature/freshness.js"
+import { type Limits, resolveLimits } from "../core/limits.js"
+import type { ServerCapabilities } from "../core/model/capability.js"
+import type { Icon, Implementation } from "../core/model/identity.js"
+import { revisions } from "../core/revision/table.js"
+import type { Schema } from "../core/schema/standard.js"
+import type { JsonObject } from "../core/wire/message.js"
+import { type Logger, stderrLogger } from "../observe/log.js"
+import { createSystemClock } from "../store/clock.js"
+import { createMemoryBus, createMemoryStore } from "../store/memory.js"
+import type { Bus, Clock, Store } from "../store/port.js"
+import { capabilitiesOf } from "./capabilities.js"
+import { type PromptDefinition, type PromptOptions, prompt } from "./define/prompt.js"
+import { type ResourceDefinition, type ResourceOptions, resource } from "./define/resource.js"
+import {
+  type ResourceTemplateDefinition,
+  type ResourceTemplateOptions,
+  resourceTemplate,
+  type TemplateVariables,
+} from "./define/resource-template.js"
+import { type AnyTool, type ToolHandler, type ToolOptions, type ToolPatch, tool } from "./define/tool.js"
+import { createEndpoint } from "./dispatch.js"
+import { createSessions } from "./era/session.js"
+import type { ManualHandler, Profile } from "./profile.js"
+import { createSnapshot, type DefinitionKind, type Definitions, type Snapshot, withDefinition } from "./registry.js"
+import { createServed } from "./served.js"
+
+/** What a server is made of. */
+export interface ServerOptions<Tools extends readonly AnyTool[] = readonly AnyTool[]> {
+  /** The server's name. */
+  readonly name: string
+  /** The server's own version. */
+  readonly version: string
+  readonly title?: string
+  readonly description?: string
+  readonly websiteUrl?: string
+  readonly icons?: readonly Icon[]
+  /** How a model should use the server. */
+  readonly instructions?: string
+  readonly tools?: Tools
+  /** Resources and resource templates. */
+  readonly resources?: readonly (ResourceDefinition | ResourceTemplateDefinition)[]
+  readonly prompts?: readonly PromptDefinition[]
+  /** How long lists and `server/discover` may be kept, and by whom. Default: `{ ttlMs: 0, cacheScope: "private" }`. */
+  readonly freshness?: Partial<Freshness>
+  /** Entries of a list's page. Default 1,000. */
+  readonly pageSize?: number
+  /** Whether `ctx.log` may reach clients. Default true. */
+  readonly logging?: boolean
+  /** Extensions to declare, by identifier. */
+  readonly extensions?: JsonObject
+  /** Methods written by hand, for proxies and gateways. With it no definitions are taken, and `capabilities` says what is declared. */
+  readonly handlers?: Readonly<Record<string, ManualHandler>>
+  /** What a server with `handlers` declares. */
+  readonly capabilities?: ServerCapabilities
+  /** Where the server reports to. Default: warnings and errors, on stderr. */
+  readonly logger?: Logger
+}
+
+/** The options that every way of serving takes for the endpoint behind it. */
+export interface EndpointOptions {
+  /** Whether legacy clients get sessions. Default true, false for `createFetchHandler`. */
+  readonly sessions?: boolean
+  readonly limits?: Partial<Limits>
+  /** Where sessions live. Default: in memory. */
+  readonly store?: Store
+  /** Carries changes between nodes. Default: within this process. */
+  readonly bus?: Bus
+  /** Time. Default: the system's. */
+  readonly clock?: Clock
+}
+
+/** A tool, resource, template or prompt that was added to a running server. */
+export interface Entry<Patch> {
+  /** Changes options; lists that are asked for from now on show it. */
+  update(patch: Patch): void
+  /** Takes it away. */
+  remove(): void
+}
+
+/** A server: a value that any number of transports may serve at once. */
+export interface Server<Tools extends readonly AnyTool[] = readonly AnyTool[]> {
+  readonly name: string
+  readonly version: string
+  readonly logger: Logger
+  /** Adds a tool. Same arguments as `tool()`. */
+  tool<Input extends Schema | undefined = undefined, Output extends Schema | undefined = undefined>(
+    name: string,
+    options: ToolOptions<Input, Output>,
+    handler: ToolHandler<Input, Output>,
+  ): Entry<ToolPatch>
+  /** Adds a resource. Same arguments as `resource()`. */
+  resource(uri: string, options: ResourceOptions, read: ResourceDefinition["read"]): Entry<Partial<ResourceOptions>>
+  /** Adds a resource template. Same arguments as `resourceTemplate()`. */
+  resourceTemplate<const Template extends string>(
+    uriTemplate: Template,
+    options: ResourceTemplateOptions<TemplateVariables<Template>>,
+    read: Parameters<typeof resourceTemplate<Template>>[2],
+  ): Entry<Parameters<ResourceTemplateDefinition["with"]>[0]>
+  /** Adds a prompt. Same arguments as `prompt()`. */
+  prompt<Args extends Schema | undefined = undefined>(
+    name: string,
+    options: PromptOptions<Args>,
+    handler: Parameters<typeof prompt<Args>>[2],
+  ): Entry<Parameters<PromptDefinition["with"]>[0]>
+  /** Adds something that `tool()`, `resource()`, `resourceTemplate()` or `prompt()` made. */
+  add(definition: AnyTool | ResourceDefinition | ResourceTemplateDefinition | PromptDefinition): void
+  /** Says that a list changed for a reason that the server cannot see. */
+  changed(list: "tools" | "prompts" | "resources"): void
+  /** Says that a resource changed. */
+  updated(uri: string): void
+  /** What transports serve: an endpoint with sessions and limits of its own. */
+  endpoint(options?: EndpointOptions): Endpoint
+  /** Never there at run time. */
+  readonly types?: { readonly tools: Tools }
+}
+
+const NOTHING: Definitions = { tools: new Map(), resources: new Map(), templates: new Map(), prompts: new Map() }
+
+/**
+ * Makes a server. Nothing is opened, started or drawn at random: it may stand at module scope anywhere.
+ *
+ * @throws `McpError` of kind `misuse` for a definition that stands twice or an option that cannot be.
+ * @example
+ * const server = createServer({ name: "weather", version: "1.0.0", tools: [forecast] })
+ */
+export function createServer<const Tools extends readonly AnyTool[] = readonly AnyTool[]>(
+  options: ServerOptions<Tools>,
+): Server<Tools> {
+  return new DefinedServer(options)
+}
+
+type AnyDefinition = AnyTool | ResourceDefinition | ResourceTemplateDefinition | PromptDefinition
+
+class DefinedServer<Tools extends readonly AnyTool[]> implements Server<Tools> {
+  readonly name: string
+  readonly version: string
+  readonly logger: Logger
+  readonly #profile: Profile
+  readonly #pageSize: number
+  readonly #bus = createMemoryBus()
+  #definitions: Definitions = NOTHING
+  #snapshot: Snapshot | undefined
+
+  constructor(options: ServerOptions<Tools>) {
+    this.name = options.name
+    this.version = options.version
+    this.logger = options.logger ?? stderrLogger
+    this.#pageSize = options.pageSize ?? 1_000
+    if (!Number.isSafeInteger(this.#pageSize) || this.#pageSize < 1) {
+      throw misuse("invalid_option", `pageSize must be a positive integer, not ${String(options.pageSize)}`)
+    }
+    this.#profile = createProfile(options, this.logger)
+    for (const definition of [...(options.tools ?? []), ...(options.resources ?? []), ...(options.prompts ?? [])]) {
+      this.#put(definition)
+    }
+  }
+
+  tool<Input extends Schema | undefined, Output extends Schema | undefined>(
+    name: string,
+    options: ToolOptions<Input, Output>,
+    handler: ToolHandler<Input, Output>,
+  ): Entry<ToolPatch> {
+    return this.#entry("tools", name, tool(name, options, handler))
+  }
+
+  resource(uri: string, options: ResourceOptions, read: ResourceDefinition["read"]): Entry<Partial<ResourceOptions>> {
+    return this.#entry("resources", uri, resource(uri, options, read))
+  }
+
+  resourceTemplate<const Template extends string>(
+    uriTemplate: Template,
+    options: ResourceTemplateOptions<TemplateVariables<Template>>,
+    read: Parameters<typeof resourceTemplate<Template>>[2],
+  ): Entry<Parameters<ResourceTemplateDefinition["with"]>[0]> {
+    return this.#entry("templates", uriTemplate, resourceTemplate(uriTemplate, options, read))
+  }
+
+  prompt<Args extends Schema | undefined>(
+    name: string,
+    options: PromptOptions<Args>,
+    handler: Parameters<typeof prompt<Args>>[2],
+  ): Entry<Parameters<PromptDefinition["with"]>[0]> {
+    return this.#entry("prompts", name, prompt(name, options, handler))
+  }
+
+  add(definition: AnyDefinition): void {
+    this.changed(listOf(this.#put(definition)))
+  }
+
+  changed(list: "tools" | "prompts" | "resources"): void {
+    this.#bus.publish({ kind: "list", list })
+  }
+
+  updated(uri: string): void {
+    this.#bus.publish({ kind: "resource", uri })
+  }
+
+  endpoint(options: EndpointOptions = {}): Endpoint {
+    const limits = resolveLimits(options.limits)
+    const clock = options.clock ?? createSystemClock()
+    const store = options.store ?? createMemoryStore({ clock })
+    const { bus } = options
+    if (bus !== undefined) this.#bus.subscribe((change) => bus.publish(change))
+    return createEndpoint({
+      profile: this.#profile,
+      snapshot: () => this.#current(),
+      sessions: options.sessions === false ? undefined : createSessions({ store, clock, limits }),
+      limits,
+      clock,
+    })
+  }
+
+  #current(): Snapshot {
+    this.#snapshot ??= createSnapshot(this.#definitions, {
+      pageSize: this.#pageSize,
+      freshness: this.#profile.freshness,
+    })
+    return this.#snapshot
+  }
+
+  #put(definition: AnyDefinition): DefinitionKind {
+    if (this.#profile.manual !== undefined) {
+      throw misuse("invalid_definition", "a server with handlers takes no definitions")
+    }
+    switch (definition.kind) {
+      case "tool":
+        this.#swap("tools", withDefinition(this.#definitions.tools, definition.name, definition, "tool"))
+        return "tools"
+      case "resource":
+        this.#swap("resources", withDefinition(this.#definitions.resources, definition.uri, definition, "resource"))
+        return "resources"
+      case "resource-template": {
+        const { uriTemplate } = definition
+        const templates = withDefinition(this.#definitions.templates, uriTemplate, definition, "resource template")
+        this.#swap("templates", templates)
+        return "templates"
+      }
+      case "prompt":
+        this.#swap("prompts", withDefinition(this.#definitions.prompts, definition.name, definition, "prompt"))
+        return "prompts"
+    }
+  }
+
+  #swap<Kind extends DefinitionKind>(kind: Kind, definitions: Definitions[Kind]): void {
+    this.#definitions = { ...this.#definitions, [kind]: definitions }
+    this.#snapshot = undefined
+  }
+
+  #entry<Kind extends DefinitionKind, Patch>(
+    kind: Kind,
+    key: string,
+    definition: AnyDefinition & { with(patch: Patch): AnyDefinition },
+  ): Entry<Patch> {
+    this.add(definition)
+    const change = (next: AnyDefinition | undefined): void => {
+      const map = new Map<string, unknown>(this.#definitions[kind])
+      if (next === undefined) map.delete(key)
+      else map.set(key, next)
+      this.#swap(kind, map as unknown as Definitions[Kind])
+      this.changed(listOf(kind))
+    }
+    let current: AnyDefinition & { with(patch: Patch): AnyDefinition } = definition
+    return {
+      update: (patch) => {
+        current = current.with(patch) as typeof current
+        change(current)
+      },
+      remove: () => change(undefined),
+    }
+  }
+}
+
+function listOf(kind: DefinitionKind): "tools" | "prompts" | "resources" {
+  return kind === "templates" ? "resources" : kind
+}
+
+function createProfile(options: ServerOptions<readonly AnyTool[]>, logger: Logger): Profile {
+  const { name, version, title, description, websiteUrl, icons } = options
+  if (typeof name !== "string" || name === "") throw misuse("invalid_option", "a server needs a name")
+  if (typeof version !== "string" || version === "") throw misuse("invalid_option", "a server needs a version")
+  const freshness = checkFreshness({ ...DEFAULT_FRESHNESS, ...options.freshness })
+  if (!freshness.ok) throw misuse("invalid_option", freshness.problem)
+  const implementation: Implementation = {
+    name,
+    version,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(websiteUrl === undefined ? {} : { websiteUrl }),
+    ...(icons === undefined ? {} : { icons }),
+  }
+  const logging = options.logging ?? true
+  const { extensions, capabilities, handlers } = options
+  return {
+    instructions: options.instructions,
+    logging,
+    freshness: freshness.freshness,
+    manual: handlers === undefined ? undefined : new Map(Object.entries(handlers)),
+    served: new Map(revisions.map((revision) => [revision.version, createServed(revision, implementation)])),
+    logger,
+    capabilities: (snapshot, reachable) =>
+      handlers === undefined
+        ? capabilitiesOf(snapshot, { logging: logging && reachable, extensions })
+        : (capabilities ?? {}),
+  }
+}
