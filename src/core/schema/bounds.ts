@@ -38,7 +38,7 @@ export function setMember(target: Record<string, JsonValue>, key: string, value:
 }
 
 /**
- * Copies a schema within {@link schemaLimits}. Members that are `undefined` are left out, as JSON does; anything else that JSON
+ * Copies a schema within {@link schemaLimits}; the copy is frozen. Members that are `undefined` are left out, as JSON does; anything else that JSON
  * cannot hold, an object that contains itself, and whatever is too deep or too big is a problem.
  */
 export function copySchema(raw: unknown): { readonly ok: true; readonly schema: JsonObject } | SchemaProblem {
@@ -47,7 +47,9 @@ export function copySchema(raw: unknown): { readonly ok: true; readonly schema: 
   const schema = copier.copy(raw, "", 1)
   if (copier.problem !== undefined) return copier.problem
   const root = schema as JsonObject
-  return new TextEncoder().encode(JSON.stringify(root)).length > schemaLimits.maxBytes ? tooBig : { ok: true, schema: root }
+  return new TextEncoder().encode(JSON.stringify(root)).length > schemaLimits.maxBytes
+    ? tooBig
+    : { ok: true, schema: root }
 }
 
 const tooBig = schemaProblem("", `the schema is larger than ${schemaLimits.maxBytes} bytes`)
@@ -70,7 +72,8 @@ class Copier {
     if (depth > schemaLimits.maxDepth) {
       return this.#fail(schemaProblem("", `the schema is nested more than ${schemaLimits.maxDepth} levels deep`))
     }
-    if (this.#open.has(value)) return this.#fail(schemaProblem(path, 'the object contains itself; use "$ref" for recursion'))
+    if (this.#open.has(value))
+      return this.#fail(schemaProblem(path, 'the object contains itself; use "$ref" for recursion'))
     this.#open.add(value)
     const copy = Array.isArray(value) ? this.#items(value, path, depth) : this.#members(value, path, depth)
     this.#open.delete(value)
@@ -83,7 +86,7 @@ class Copier {
       copy.push(this.copy(item, pointer(path, index), depth + 1))
       if (this.problem !== undefined) break
     }
-    return copy
+    return Object.freeze(copy)
   }
 
   #members(value: object, path: string, depth: number): JsonValue {
@@ -94,7 +97,7 @@ class Copier {
       setMember(copy, key, this.copy(member, pointer(path, key), depth + 1))
       if (this.problem !== undefined) break
     }
-    return copy
+    return Object.freeze(copy)
   }
 
   #fail(problem: SchemaProblem): null {

@@ -48,12 +48,14 @@ class Surveyor implements DataSurvey {
     else if (typeof value === "number" && !Number.isFinite(value)) this.#refuse(`${value} is not a JSON number`)
     else if (Array.isArray(value)) this.#items(value, depth)
     else if (isObject(value) && isPlain(value)) this.#members(value, depth)
-    else if (value !== null && typeof value !== "boolean" && typeof value !== "number") this.#refuse("is not a JSON value")
+    else if (value !== null && typeof value !== "boolean" && typeof value !== "number")
+      this.#refuse("is not a JSON value")
   }
 
   #items(items: readonly unknown[], depth: number): void {
     const before = this.#values
-    for (let index = 0; index < items.length && this.issue === undefined; index += 1) this.#step(index, items[index], depth)
+    for (let index = 0; index < items.length && this.issue === undefined; index += 1)
+      this.#step(index, items[index], depth)
     if (items.length <= this.#maxUniqueItems) {
       this.mostComparisons = Math.max(this.mostComparisons, items.length * (this.#values - before))
     }

@@ -5,7 +5,7 @@
 import { type OutputUnit, Validator } from "@cfworker/json-schema"
 import { isJsonObject, type JsonObject, type JsonValue } from "../wire/message.js"
 import { type DataSurvey, surveyData } from "./data.js"
-import { linkSchema, type LinkedSchema, type StepCost } from "./link.js"
+import { type LinkedSchema, linkSchema, type StepCost } from "./link.js"
 import type { LintedSchema } from "./lint.js"
 import type { SchemaIssue } from "./standard.js"
 
@@ -29,14 +29,17 @@ export function createCheck(linted: LintedSchema): Check {
   return (value) => {
     const survey = surveyData(value, linked.maxUniqueItems)
     if (survey.issue !== undefined) return [survey.issue]
-    if (survey.mostComparisons > maxComparisons) return [{ message: "has too many items to tell whether they all differ" }]
+    if (survey.mostComparisons > maxComparisons)
+      return [{ message: "has too many items to tell whether they all differ" }]
     try {
       budget.open(linked, survey)
       const data: unknown = survey.hasUndefined ? JSON.parse(JSON.stringify(value)) : value
       const { valid, errors } = validator.validate(data)
       return valid ? [] : toIssues(errors, data, linked.root)
     } catch (error) {
-      return [{ message: error === tooMuchWork ? "takes too much work to be checked" : "is nested too deeply to be checked" }]
+      return [
+        { message: error === tooMuchWork ? "takes too much work to be checked" : "is nested too deeply to be checked" },
+      ]
     }
   }
 }
@@ -111,13 +114,18 @@ function toIssues(errors: readonly OutputUnit[], data: unknown, root: object): r
 function toMessage({ keyword, keywordLocation, error }: OutputUnit, root: object): string {
   switch (keyword) {
     case "type":
-      return error.replace(/^Instance type "(.*)" is invalid\. Expected "(.*)"\.$/, (_, actual: string, expected: string) => {
-        return `expected ${expected.replaceAll('", "', " or ")}, got ${actual}`
-      })
+      return error.replace(
+        /^Instance type "(.*)" is invalid\. Expected "(.*)"\.$/,
+        (_, actual: string, expected: string) => {
+          return `expected ${expected.replaceAll('", "', " or ")}, got ${actual}`
+        },
+      )
     case "required":
       return error.replace(/^Instance does not have required property (.*)\.$/s, "the required property $1 is missing")
     case "enum":
-      return error === "Instance does not match any of []." ? "is not allowed here" : toSentence(error, "must be one of", /^.* any of/)
+      return error === "Instance does not match any of []."
+        ? "is not allowed here"
+        : toSentence(error, "must be one of", /^.* any of/)
     case "const":
       return toSentence(error, "must be", /^Instance does not match/)
     case "not":
@@ -125,7 +133,9 @@ function toMessage({ keyword, keywordLocation, error }: OutputUnit, root: object
     case "anyOf":
       return "matches none of the allowed forms"
     case "oneOf":
-      return error.includes("(0 matches)") ? "matches none of the allowed forms" : "must match exactly one form, but matches several"
+      return error.includes("(0 matches)")
+        ? "matches none of the allowed forms"
+        : "must match exactly one form, but matches several"
     case "maxProperties":
       return error.replace(/^.* at least (.*) properties\.$/, "has more than $1 properties")
     case "pattern":
@@ -146,7 +156,8 @@ function keywordAt(root: object, location: string): JsonValue | undefined {
   let value: JsonValue | undefined = root as JsonObject
   for (const token of tokensOf(location)) {
     value = isJsonObject(value) || Array.isArray(value) ? (value as JsonObject)[token] : undefined
-    if (token === "$ref" && typeof value === "string" && isJsonObject($defs)) value = $defs[value.slice("#/$defs/".length)]
+    if (token === "$ref" && typeof value === "string" && isJsonObject($defs))
+      value = $defs[value.slice("#/$defs/".length)]
   }
   return value
 }

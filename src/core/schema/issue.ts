@@ -1,4 +1,5 @@
 /** The text of what is wrong with a value, for a model or a person that is to correct it. */
+import { clampText } from "../feature/text.js"
 import type { SchemaIssue } from "./standard.js"
 
 const maxIssues = 20
@@ -15,9 +16,11 @@ export function describeIssues(issues: readonly SchemaIssue[]): string {
 }
 
 function describeIssue({ message, path = [] }: SchemaIssue): string {
-  const where = path.map((step) => toText(typeof step === "object" ? step.key : step)).join("").replace(/^\./, "")
-  const line = where === "" ? message : `${where}: ${message}`
-  return line.length > maxLineLength ? `${line.slice(0, maxLineLength - 1)}…` : line
+  const where = path
+    .map((step) => toText(typeof step === "object" ? step.key : step))
+    .join("")
+    .replace(/^\./, "")
+  return clampText(where === "" ? message : `${where}: ${message}`, maxLineLength)
 }
 
 function toText(key: PropertyKey): string {

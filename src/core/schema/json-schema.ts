@@ -1,9 +1,10 @@
 /** From a library's schema to the JSON Schema that goes on the wire, once per definition. A wrong schema is a `misuse` error. */
-import { misuse } from "../error/error.js"
+import { type McpError, misuse } from "../error/error.js"
+import { clampText } from "../feature/text.js"
 import { isJsonObject, type JsonObject, type JsonValue } from "../wire/message.js"
 import { copySchema, type SchemaProblem } from "./bounds.js"
-import { checkReferences, indexSchema, type SchemaIndex } from "./subschema.js"
 import type { Schema } from "./standard.js"
+import { checkReferences, indexSchema, type SchemaIndex } from "./subschema.js"
 
 const target = "draft-2020-12"
 
@@ -75,14 +76,31 @@ export function promptArguments(schema: Schema | undefined, owner: string): read
   })
 }
 
-function convert(schema: Schema, side: "input" | "output", owner: string): { root: JsonObject; index: SchemaIndex } {
-  const copy = copySchema(runConverter(schema, side, owner))
-  if (!copy.ok) throw refused(owner, copy)
+/** A schema within the bounds, as a copy, and its subschemas. */
+export interface BoundedSchema {
+  readonly ok: true
+  readonly root: JsonObject
+  readonly index: SchemaIndex
+}
+
+/** Checks what every JSON Schema keeps, whoever wrote it: depth, size, number of subschemas, no reference outside of itself. */
+export function boundSchema(raw: unknown): BoundedSchema | SchemaProblem {
+  const copy = copySchema(raw)
+  if (!copy.ok) return copy
   const index = indexSchema(copy.schema)
-  if (!index.ok) throw refused(owner, index)
-  const problem = checkReferences(index)
-  if (problem !== undefined) throw refused(owner, problem)
-  return { root: copy.schema, index }
+  if (!index.ok) return index
+  return checkReferences(index) ?? { ok: true, root: copy.schema, index }
+}
+
+/** The `misuse` error of a JSON Schema that has a problem. */
+export function refused(owner: string, { path, problem }: SchemaProblem): McpError {
+  return misuse("invalid_schema", `${owner}: the JSON Schema is refused at "#${path}": ${problem}.`)
+}
+
+function convert(schema: Schema, side: "input" | "output", owner: string): BoundedSchema {
+  const bounded = boundSchema(runConverter(schema, side, owner))
+  if (!bounded.ok) throw refused(owner, bounded)
+  return bounded
 }
 
 function runConverter(schema: Schema, side: "input" | "output", owner: string): unknown {
@@ -102,7 +120,7 @@ function runConverter(schema: Schema, side: "input" | "output", owner: string): 
   try {
     return standard.jsonSchema[side]({ target })
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error)
+    const cause = clampText(error).replace(/\.$/, "")
     throw withoutJson(owner, `${library} cannot be converted to JSON Schema on the ${side} side: ${cause}`, error)
   }
 }
@@ -145,7 +163,10 @@ function membersOf(schema: JsonValue | undefined, index: SchemaIndex, seen: Set<
   const { properties: own, required: names, $ref, allOf } = schema
   if (isJsonObject(own)) for (const [name, property] of Object.entries(own)) properties.set(name, property)
   if (Array.isArray(names)) for (const name of names) required.add(String(name))
-  const parts = [...(Array.isArray(allOf) ? allOf : []), ...(typeof $ref === "string" ? [index.resolve($ref, schema)] : [])]
+  const parts = [
+    ...(Array.isArray(allOf) ? allOf : []),
+    ...(typeof $ref === "string" ? [index.resolve($ref, schema)] : []),
+  ]
   for (const part of parts) {
     const members = membersOf(part, index, inner)
     for (const [name, property] of members.properties) if (!properties.has(name)) properties.set(name, property)
@@ -162,7 +183,11 @@ function membersOf(schema: JsonValue | undefined, index: SchemaIndex, seen: Set<
   return { properties, required }
 }
 
-function annotation(schema: JsonValue | undefined, key: "title" | "description", index: SchemaIndex): string | undefined {
+function annotation(
+  schema: JsonValue | undefined,
+  key: "title" | "description",
+  index: SchemaIndex,
+): string | undefined {
   if (!isJsonObject(schema)) return undefined
   const own = schema[key]
   if (typeof own === "string") return own
@@ -172,15 +197,11 @@ function annotation(schema: JsonValue | undefined, key: "title" | "description",
   return typeof there === "string" ? there : undefined
 }
 
-function invalid(owner: string, problem: string, fix: string): Error {
+function invalid(owner: string, problem: string, fix: string): McpError {
   return misuse("invalid_schema", `${owner}: ${problem}. ${fix}.`)
 }
 
-function refused(owner: string, { path, problem }: SchemaProblem): Error {
-  return misuse("invalid_schema", `${owner}: the JSON Schema is refused at "#${path}": ${problem}.`)
-}
-
-function withoutJson(owner: string, problem: string, cause?: unknown): Error {
+function withoutJson(owner: string, problem: string, cause?: unknown): McpError {
   return misuse(
     "schema_without_json",
     `${owner}: ${problem}. Either give the JSON Schema yourself, withJsonSchema(schema, { … }) of conduit-mcp/schema, ` +

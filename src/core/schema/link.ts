@@ -91,7 +91,9 @@ class Linker {
 
   #body(schema: JsonObject): JsonObject {
     const members: Members = {}
-    const guards: JsonObject[] = targetsOf(schema, this.#linted.index, this.#dialect).map((target) => this.#subschema(target))
+    const guards: JsonObject[] = targetsOf(schema, this.#linted.index, this.#dialect).map((target) =>
+      this.#subschema(target),
+    )
     if (!(isReferenceAlone(this.#dialect) && schema["$ref"] !== undefined)) {
       for (const [keyword, value] of Object.entries(schema)) {
         if (value === undefined || dropped.has(keyword) || !isKeywordOf(keyword, this.#dialect)) continue
@@ -129,10 +131,10 @@ class Linker {
   #narrowIntegers(members: Members): void {
     const types = [members["type"]].flat()
     if (!types.includes("integer") || types.includes("number")) return
-    const bound = (keyword: string): number => (typeof members[keyword] === "number" ? members[keyword] : Number.NaN)
-    const [low, high] = [bound("minimum"), bound("maximum")]
-    members["minimum"] = low > Number.MIN_SAFE_INTEGER ? low : Number.MIN_SAFE_INTEGER
-    members["maximum"] = high < Number.MAX_SAFE_INTEGER ? high : Number.MAX_SAFE_INTEGER
+    const { minimum, maximum } = members
+    const { MIN_SAFE_INTEGER: least, MAX_SAFE_INTEGER: most } = Number
+    members["minimum"] = typeof minimum === "number" ? Math.max(minimum, least) : least
+    members["maximum"] = typeof maximum === "number" ? Math.min(maximum, most) : most
   }
 
   /** Keywords that take quadratic time are moved behind the limit that stands beside them. */

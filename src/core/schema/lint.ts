@@ -1,7 +1,16 @@
 /** Judges a JSON Schema that somebody wrote by hand or sent: whether it is valid, bounded, and safe to validate with. */
+import { clampText } from "../feature/text.js"
 import { isJsonObject, type JsonObject, type JsonValue } from "../wire/message.js"
-import { copySchema, pointer, schemaLimits, schemaProblem, type SchemaProblem } from "./bounds.js"
-import { type Dialect, defaultDialect, dialectOf, isKeywordOf, isReferenceAlone, type Shape, shapeOf } from "./keyword.js"
+import { copySchema, pointer, type SchemaProblem, schemaLimits, schemaProblem } from "./bounds.js"
+import {
+  type Dialect,
+  defaultDialect,
+  dialectOf,
+  isKeywordOf,
+  isReferenceAlone,
+  type Shape,
+  shapeOf,
+} from "./keyword.js"
 import { judgePattern } from "./pattern-cost.js"
 import { checkReferences, childrenOf, indexSchema, type SchemaIndex, type Subschema } from "./subschema.js"
 
@@ -19,7 +28,17 @@ const maxQuadratic = 1024
 const types: ReadonlySet<unknown> = new Set(["array", "boolean", "integer", "null", "number", "object", "string"])
 
 /** Keywords that apply a subschema to the same value: a circle of them would never end. */
-const inPlace: ReadonlySet<string> = new Set(["allOf", "anyOf", "dependencies", "dependentSchemas", "else", "if", "not", "oneOf", "then"])
+const inPlace: ReadonlySet<string> = new Set([
+  "allOf",
+  "anyOf",
+  "dependencies",
+  "dependentSchemas",
+  "else",
+  "if",
+  "not",
+  "oneOf",
+  "then",
+])
 
 /**
  * Checks a schema by the rules of its dialect (`$schema`; without it 2020-12) and by these limits: the bounds of every schema, no
@@ -60,7 +79,7 @@ function readDialect(root: JsonObject): Dialect | SchemaProblem {
     dialect ??
     schemaProblem(
       "/$schema",
-      `the dialect ${JSON.stringify($schema)} is not supported; draft 2020-12 (the default), 2019-09, draft-07 and draft-06 are`,
+      `the dialect "${clampText($schema)}" is not supported; draft 2020-12 (the default), 2019-09, draft-07 and draft-06 are`,
     )
   )
 }
@@ -73,7 +92,8 @@ function checkSubschema({ schema, path }: Subschema, dialect: Dialect): SchemaPr
   for (const [keyword, value] of Object.entries(schema)) {
     const shape = isKeywordOf(keyword, dialect) ? shapeOf(keyword) : undefined
     const problem = shape === undefined || value === undefined ? undefined : checkShape(shape, value, dialect)
-    if (problem !== undefined) return schemaProblem(pointer(path, keyword), `"${keyword}" ${problem} in ${nameOf(dialect)}`)
+    if (problem !== undefined)
+      return schemaProblem(pointer(path, keyword), `"${keyword}" ${problem} in ${nameOf(dialect)}`)
   }
   return checkNames(schema, path) ?? checkCost(schema, path)
 }
@@ -93,9 +113,13 @@ function checkShape(shape: Shape, value: JsonValue, dialect: Dialect): string | 
       return isMapOf(value, isSchema) ? undefined : "must be an object of schemas"
     case "items":
       if (isSchema(value) || (dialect !== "2020-12" && isSchemas(value))) return undefined
-      return dialect === "2020-12" ? 'must be a schema ("prefixItems" takes a list)' : "must be a schema or a list of schemas"
+      return dialect === "2020-12"
+        ? 'must be a schema ("prefixItems" takes a list)'
+        : "must be a schema or a list of schemas"
     case "dependencies":
-      return isMapOf(value, (item) => isSchema(item) || isNames(item)) ? undefined : "must be an object of schemas or names"
+      return isMapOf(value, (item) => isSchema(item) || isNames(item))
+        ? undefined
+        : "must be an object of schemas or names"
     case "string":
     case "pattern":
       return typeof value === "string" ? undefined : "must be a string"
@@ -104,7 +128,9 @@ function checkShape(shape: Shape, value: JsonValue, dialect: Dialect): string | 
     case "positive":
       return typeof value === "number" && value > 0 ? undefined : "must be a number greater than 0"
     case "count":
-      return typeof value === "number" && Number.isInteger(value) && value >= 0 ? undefined : "must be an integer, 0 or more"
+      return typeof value === "number" && Number.isInteger(value) && value >= 0
+        ? undefined
+        : "must be an integer, 0 or more"
     case "flag":
       return typeof value === "boolean" ? undefined : "must be true or false"
     case "names":
@@ -138,12 +164,22 @@ function isNames(value: JsonValue | undefined): boolean {
 }
 
 function isTypes(value: JsonValue): boolean {
-  return types.has(value) || (isNames(value) && Array.isArray(value) && value.length > 0 && value.every((type) => types.has(type)))
+  return (
+    types.has(value) ||
+    (isNames(value) && Array.isArray(value) && value.length > 0 && value.every((type) => types.has(type)))
+  )
 }
 
 /** Property names are well-formed text, so that a pointer can name them. */
 function checkNames(schema: JsonObject, path: string): SchemaProblem | undefined {
-  for (const keyword of ["properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"]) {
+  for (const keyword of [
+    "properties",
+    "patternProperties",
+    "dependentSchemas",
+    "dependencies",
+    "$defs",
+    "definitions",
+  ]) {
     const names = isJsonObject(schema[keyword]) ? Object.keys(schema[keyword]) : []
     if (names.some((name) => /\p{Surrogate}/u.test(name))) {
       return schemaProblem(pointer(path, keyword), "a property name is not well-formed Unicode")
@@ -169,7 +205,10 @@ function checkCost(schema: JsonObject, path: string): SchemaProblem | undefined 
     if (problem !== undefined) return patternProblem(pointer(path, "patternProperties"), name, problem)
   }
   if (uniqueItems === true && !isAtMost(maxItems, maxQuadratic)) {
-    return schemaProblem(pointer(path, "uniqueItems"), `"uniqueItems" needs a "maxItems" of at most ${maxQuadratic} beside it`)
+    return schemaProblem(
+      pointer(path, "uniqueItems"),
+      `"uniqueItems" needs a "maxItems" of at most ${maxQuadratic} beside it`,
+    )
   }
   return undefined
 }
@@ -179,8 +218,7 @@ function isAtMost(value: JsonValue | undefined, limit: number): boolean {
 }
 
 function patternProblem(path: string, pattern: string, problem: string): SchemaProblem {
-  const shown = pattern.length > 100 ? `${pattern.slice(0, 99)}…` : pattern
-  return schemaProblem(path, `the pattern ${shown} ${problem}`)
+  return schemaProblem(path, `the pattern ${clampText(pattern, 100)} ${problem}`)
 }
 
 /** A dynamic reference is understood as long as it can only mean one place. */
@@ -196,10 +234,16 @@ function checkDynamic(index: SchemaIndex, dialect: Dialect): SchemaProblem | und
       const ref = isKeywordOf(keyword, dialect) ? schema[keyword] : undefined
       if (typeof ref !== "string") continue
       if (index.resolve(ref, schema) === undefined) {
-        return schemaProblem(pointer(path, keyword), `"${ref}" is not in this schema, and references are never fetched`)
+        return schemaProblem(
+          pointer(path, keyword),
+          `"${clampText(ref)}" is not in this schema, and references are never fetched`,
+        )
       }
       if ((anchors.get(ref.slice(ref.indexOf("#") + 1)) ?? 0) > 1) {
-        return schemaProblem(pointer(path, keyword), `"${ref}" can mean more than one place, which is not supported; use "$ref"`)
+        return schemaProblem(
+          pointer(path, keyword),
+          `"${clampText(ref)}" can mean more than one place, which is not supported; use "$ref"`,
+        )
       }
     }
   }
@@ -213,7 +257,9 @@ function checkDynamic(index: SchemaIndex, dialect: Dialect): SchemaProblem | und
 function checkCircles(index: SchemaIndex, dialect: Dialect): SchemaProblem | undefined {
   const heights = new Map<JsonObject, number>()
   for (const { schema: start } of index.all.values()) {
-    const stack: Visit[] = heights.has(start) ? [] : [{ schema: start, next: appliedBy(start, index, dialect), height: 1 }]
+    const stack: Visit[] = heights.has(start)
+      ? []
+      : [{ schema: start, next: appliedBy(start, index, dialect), height: 1 }]
     const open = new Set([start])
     for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
       const next = top.next.at(-1)
@@ -225,9 +271,14 @@ function checkCircles(index: SchemaIndex, dialect: Dialect): SchemaProblem | und
       } else if (height !== undefined) {
         top.next.pop()
         top.height = Math.max(top.height, height + 1)
-        if (top.height > schemaLimits.maxDepth) return problemAt(top.schema, index, "a chain of references is too long here")
+        if (top.height > schemaLimits.maxDepth)
+          return problemAt(top.schema, index, "a chain of references is too long here")
       } else if (open.has(next)) {
-        return problemAt(top.schema, index, "this leads back to itself without going into the data, so it would never end")
+        return problemAt(
+          top.schema,
+          index,
+          "this leads back to itself without going into the data, so it would never end",
+        )
       } else {
         open.add(next)
         stack.push({ schema: next, next: appliedBy(next, index, dialect), height: 1 })
@@ -250,6 +301,8 @@ function problemAt(schema: JsonObject, index: SchemaIndex, problem: string): Sch
 function appliedBy(schema: JsonObject, index: SchemaIndex, dialect: Dialect): JsonObject[] {
   const targets = targetsOf(schema, index, dialect)
   const alone = isReferenceAlone(dialect) && schema["$ref"] !== undefined
-  const children = alone ? [] : childrenOf(schema, "").filter((child) => inPlace.has(child.keyword) && isKeywordOf(child.keyword, dialect))
+  const children = alone
+    ? []
+    : childrenOf(schema, "").filter((child) => inPlace.has(child.keyword) && isKeywordOf(child.keyword, dialect))
   return [...targets, ...children.map((child) => child.schema)].filter(isJsonObject)
 }

@@ -6,7 +6,9 @@
 import { type CharSet, isOverlap, type PatternNode, parsePattern } from "./pattern.js"
 
 /** The running time in the length of the text: proportional, its square, or a reason to refuse the pattern. */
-export type PatternCost = { readonly ok: true; readonly degree: 1 | 2 } | { readonly ok: false; readonly problem: string }
+export type PatternCost =
+  | { readonly ok: true; readonly degree: 1 | 2 }
+  | { readonly ok: false; readonly problem: string }
 
 const maxPatternLength = 1000
 
@@ -143,7 +145,9 @@ function startOf(node: PatternNode, follow: CharSet): CharSet {
     case "choice":
       return node.branches.flatMap((branch) => startOf(branch, follow))
     case "repeat":
-      return node.min === 0 || isNullable(node.body) ? [...startOf(node.body, []), ...follow] : startOf(node.body, follow)
+      return node.min === 0 || isNullable(node.body)
+        ? [...startOf(node.body, []), ...follow]
+        : startOf(node.body, follow)
   }
 }
 
@@ -202,7 +206,9 @@ function isZeroWidth(node: PatternNode): boolean {
 function isDistinct(branches: readonly PatternNode[], follow: CharSet): boolean {
   const beginnings = branches.map((branch) => beginningOf(branch, follow))
   return beginnings.every((one, index) =>
-    beginnings.slice(index + 1).every((other) => one.some((set, at) => other[at] !== undefined && !isOverlap(set, other[at]))),
+    beginnings
+      .slice(index + 1)
+      .every((other) => one.some((set, at) => other[at] !== undefined && !isOverlap(set, other[at]))),
   )
 }
 

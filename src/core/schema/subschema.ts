@@ -1,7 +1,8 @@
 /** The subschemas of a JSON Schema, and what its `$ref`s point at. Nothing is ever fetched: a target is in the schema or it is not. */
+import { clampText } from "../feature/text.js"
 import { isJsonObject, type JsonObject, type JsonValue } from "../wire/message.js"
-import { pointer, schemaLimits, schemaProblem, type SchemaProblem } from "./bounds.js"
-import { shapeOf } from "./keyword.js"
+import { pointer, type SchemaProblem, schemaLimits, schemaProblem } from "./bounds.js"
+import { dialectOf, isReferenceAlone, shapeOf } from "./keyword.js"
 
 /** The base of a schema without `$id`. */
 const rootBase = "schema:/"
@@ -34,7 +35,7 @@ export function childrenOf(schema: JsonObject, path: string): readonly Child[] {
         break
       case "schemas":
       case "items":
-        if (Array.isArray(value)) value.forEach((item, index) => add(keyword, item, pointer(at, index)))
+        if (Array.isArray(value)) for (const [index, item] of value.entries()) add(keyword, item, pointer(at, index))
         else add(keyword, value, at)
         break
       case "schemaMap":
@@ -56,7 +57,8 @@ export interface SchemaIndex {
 
 /** Finds all subschemas of a copied schema (see `copySchema`). A problem: too many of them, or an `$id` that is no URI or stands twice. */
 export function indexSchema(root: JsonObject): SchemaIndex | SchemaProblem {
-  const index = new Index()
+  const dialect = typeof root["$schema"] === "string" ? dialectOf(root["$schema"]) : undefined
+  const index = new Index(dialect !== undefined && isReferenceAlone(dialect))
   const problem = index.add(root, "", rootBase) ?? index.followReferences()
   return problem ?? { ok: true, all: index.all, resolve: (ref, from) => index.find(ref, from)?.schema }
 }
@@ -70,7 +72,7 @@ export function checkReferences(index: SchemaIndex): SchemaProblem | undefined {
     if (index.resolve(ref, schema) === undefined) {
       return schemaProblem(
         pointer(path, "$ref"),
-        `"${ref}" is not in this schema, and references are never fetched; copy the target into "$defs" and point at "#/$defs/…"`,
+        `"${clampText(ref)}" is not in this schema, and references are never fetched; copy the target into "$defs" and point at "#/$defs/…"`,
       )
     }
   }
@@ -87,7 +89,12 @@ class Index {
   readonly all = new Map<JsonObject, Subschema>()
   readonly #resources = new Map<string, Subschema>()
   readonly #anchors = new Map<string, Subschema>()
+  readonly #isReferenceAlone: boolean
   #count = 0
+
+  constructor(isAlone: boolean) {
+    this.#isReferenceAlone = isAlone
+  }
 
   add(schema: JsonObject | boolean, path: string, base: string): SchemaProblem | undefined {
     this.#count += 1
@@ -129,15 +136,17 @@ class Index {
   }
 
   #name(schema: JsonObject, path: string, outer: string): Subschema | SchemaProblem {
-    const id = schema["$id"]
+    const id = this.#isReferenceAlone && schema["$ref"] !== undefined ? undefined : schema["$id"]
     const uri = typeof id === "string" ? resolveUri(id, outer) : undefined
-    if (id !== undefined && uri === undefined) return schemaProblem(pointer(path, "$id"), '"$id" must be a URI reference')
+    if (id !== undefined && uri === undefined)
+      return schemaProblem(pointer(path, "$id"), '"$id" must be a URI reference')
     const [address = outer, fragment = ""] = uri?.split("#", 2) ?? []
     const subschema = { schema, path, base: address }
     if (path === "") this.#resources.set(rootBase, subschema)
     if (fragment !== "") this.#anchors.set(`${address}#${fragment}`, subschema)
     else if (uri !== undefined || path === "") {
-      if (path !== "" && this.#resources.has(address)) return schemaProblem(pointer(path, "$id"), `the id "${id}" stands twice`)
+      if (path !== "" && this.#resources.has(address))
+        return schemaProblem(pointer(path, "$id"), `the id "${clampText(id)}" stands twice`)
       this.#resources.set(address, subschema)
     }
     for (const keyword of ["$anchor", "$dynamicAnchor"]) {
@@ -153,7 +162,8 @@ function follow(resource: Subschema, fragment: string): Target | undefined {
   let path = resource.path
   for (const part of fragment.slice(1).split("/")) {
     const token = decode(part)
-    if (token === undefined || typeof value !== "object" || value === null || !Object.hasOwn(value, token)) return undefined
+    if (token === undefined || typeof value !== "object" || value === null || !Object.hasOwn(value, token))
+      return undefined
     value = (value as JsonObject)[token]
     path = pointer(path, token)
   }
