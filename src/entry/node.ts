@@ -1,4 +1,6 @@
-/** `conduit-mcp/node`: serving on Node. */
+/** `conduit-mcp/node`: serving on Node, over HTTP and over standard streams. */
+
+export type { HttpOptions } from "../transport/http/front.js"
 export {
   createNodeHandler,
   type NodeHandler,
@@ -7,4 +9,4 @@ export {
   type ServeOptions,
   serve,
 } from "../transport/http/node.js"
-export type { HttpOptions } from "../transport/http/front.js"
+export { type RunningStdio, type StdioOptions, serveStdio } from "../transport/stdio/server.js"

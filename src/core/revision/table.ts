@@ -1,5 +1,5 @@
 /** The revisions that Conduit speaks, and the questions that are asked of the whole table. */
-import type { Era, Revision } from "./revision.js"
+import type { ClientNotice, Era, Operation, Revision } from "./revision.js"
 import { v2025_06_18 } from "./v2025-06-18.js"
 import { v2025_11_25 } from "./v2025-11-25.js"
 import { v2026_07_28 } from "./v2026-07-28.js"
@@ -47,3 +47,14 @@ export function era(version: string): Era | "unknown" {
   if (!DATE.test(version)) return "unknown"
   return version >= FIRST_MODERN ? "modern" : "legacy"
 }
+
+/**
+ * Every method that some revision has, requests and notifications of clients alike, with the operation that it is routed to.
+ * Derived from the revisions' own tables.
+ */
+export const methods: Readonly<Record<string, Operation | ClientNotice>> = Object.fromEntries(
+  revisions.flatMap((revision) => [
+    ...[...revision.methods.values()].map(({ method, operation }) => [method, operation] as const),
+    ...revision.notifications,
+  ]),
+)

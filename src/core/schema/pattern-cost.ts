@@ -188,7 +188,7 @@ function isEndless(node: PatternNode): boolean {
 function isAnchored(node: PatternNode): boolean {
   switch (node.kind) {
     case "assert":
-      return node.start
+      return node.where === "start"
     case "sequence":
       return node.parts.some((part, index) => isAnchored(part) && node.parts.slice(0, index).every(isZeroWidth))
     case "choice":

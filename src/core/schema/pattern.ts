@@ -6,7 +6,7 @@ export type CharSet = readonly (readonly [from: number, to: number])[]
 /** A part of a regular expression. */
 export type PatternNode =
   | { readonly kind: "set"; readonly set: CharSet }
-  | { readonly kind: "assert"; readonly start: boolean }
+  | { readonly kind: "assert"; readonly where: "start" | "end" | "word" | "inWord" }
   | { readonly kind: "look"; readonly body: PatternNode; readonly negative: boolean }
   | { readonly kind: "sequence"; readonly parts: readonly PatternNode[] }
   | { readonly kind: "choice"; readonly branches: readonly PatternNode[] }
@@ -100,13 +100,14 @@ class Parser {
   }
 
   #atom(): PatternNode {
-    if (this.#take("^")) return { kind: "assert", start: true }
-    if (this.#take("$")) return { kind: "assert", start: false }
+    if (this.#take("^")) return { kind: "assert", where: "start" }
+    if (this.#take("$")) return { kind: "assert", where: "end" }
     if (this.#take("(")) return this.#group()
     if (this.#take(".")) return { kind: "set", set: complement(lineEnds) }
     if (this.#take("[")) return { kind: "set", set: this.#class() }
     if (!this.#take("\\")) return { kind: "set", set: single(this.#next()) }
-    if (this.#take("b") || this.#take("B")) return { kind: "assert", start: false }
+    if (this.#take("b")) return { kind: "assert", where: "word" }
+    if (this.#take("B")) return { kind: "assert", where: "inWord" }
     return { kind: "set", set: this.#escape() }
   }
 

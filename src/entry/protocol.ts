@@ -1,0 +1,29 @@
+/** `conduit-mcp/protocol`: versions, eras, message builders and checks, error codes. Pure functions and values only. */
+export { type CodeName, codes, isModernError } from "../core/error/codes.js"
+export {
+  clientVersions,
+  negotiateVersion,
+  type PickedVersion,
+  pickVersion,
+} from "../core/negotiate/version.js"
+export type { Era } from "../core/revision/revision.js"
+export { era, legacyVersions, methods, modernVersions, protocolVersion, supportedVersions } from "../core/revision/table.js"
+export {
+  type ErrorResponse,
+  errorResponse,
+  type Notification,
+  notification,
+  type Request,
+  request,
+  type SuccessResponse,
+  successResponse,
+} from "../core/wire/build.js"
+export {
+  type ErrorObject,
+  isNotification,
+  isRequest,
+  isResponse,
+  type JsonObject,
+  type JsonValue,
+  type RequestId,
+} from "../core/wire/message.js"
