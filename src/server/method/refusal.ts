@@ -1,8 +1,9 @@
 /** The refusals that methods share, and what becomes of an exception. */
-import { type Answer, refuse } from "../../core/exchange.js"
+
 import { codes } from "../../core/error/codes.js"
 import { McpError } from "../../core/error/error.js"
 import { fault } from "../../core/error/fault.js"
+import { type Answer, refuse } from "../../core/exchange.js"
 import { methodNotFound } from "../../core/negotiate/inbound.js"
 import { isJsonObject, type JsonObject } from "../../core/wire/message.js"
 import type { Call } from "../context.js"
@@ -26,12 +27,19 @@ export function internalError(call: Call, what: string, error: unknown): Answer 
   return refuse(fault(200, codes.internalError, "internal_error", text, call.facts.id, { reference }))
 }
 
-/** What a handler threw on purpose as an error of the protocol; undefined for every other exception. */
+/**
+ * What a handler threw on purpose as an error of the protocol; undefined for every other exception. A missing client
+ * capability is the one such error with an HTTP status of its own.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/schema#missingrequiredclientcapabilityerror
+ */
 export function raised(call: Call, error: unknown): Answer | undefined {
   if (!McpError.is(error, "protocol") || error.code === undefined) return undefined
-  const code = call.era === "modern" && isLegacyCode(error.code) ? codes.internalError : error.code
+  const modern = call.era === "modern"
+  const code = modern && isLegacyCode(error.code) ? codes.internalError : error.code
+  const status = modern && code === codes.missingClientCapability ? 400 : 200
   const data = isJsonObject(error.data) ? error.data : undefined
-  return refuse(fault(200, code, error.reason, error.message, call.facts.id, data))
+  return refuse(fault(status, code, error.reason, error.message, call.facts.id, data))
 }
 
 /** Whether a code must not leave on a modern exchange. */
