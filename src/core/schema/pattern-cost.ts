@@ -3,7 +3,7 @@
  * when at each point the next character says which way is right; every point where it does not multiplies the work. The judgement
  * errs on the side of refusing.
  */
-import { type CharSet, isOverlap, type PatternNode, parsePattern } from "./pattern.js"
+import { type CharSet, isOverlap, type PatternNode, parsePattern, union } from "./pattern.js"
 
 /** The running time in the length of the text: proportional, its square, or a reason to refuse the pattern. */
 export type PatternCost =
@@ -19,7 +19,7 @@ const maxCounted = 16
 const maxFactor = 64
 
 /** Steps of the judgement itself. */
-const maxJudgements = 50_000
+const maxJudgements = 10_000
 
 /** The end of the text, as a character that stands nowhere else. */
 const end: CharSet = [[-1, -1]]
@@ -108,7 +108,7 @@ class Judge {
   #loop(body: PatternNode, min: number, rest: Work, follow: CharSet, looped: boolean): Work {
     if (isNullable(body)) return tooLong
     const start = startOf(body, [])
-    const inner = this.judge(body, { degree: 0, factor: 1 }, [...start, ...follow], true)
+    const inner = this.judge(body, { degree: 0, factor: 1 }, union(start, follow), true)
     if (inner.degree > 2) return tooLong
     if (rest.degree < 0) return min === 0 ? rest : { degree: inner.degree, factor: rest.factor }
     if (!isOverlap(start, follow)) return { degree: Math.max(1, rest.degree), factor: rest.factor }
@@ -119,7 +119,7 @@ class Judge {
     const start = startOf(body, [])
     const ambiguous = max > min && (isOverlap(start, follow) || isNullable(body))
     if (ambiguous && looped) return tooLong
-    const next = max > 1 ? [...start, ...follow] : follow
+    const next = max > 1 ? union(start, follow) : follow
     let work = rest
     for (let count = 0; count < max; count += 1) {
       const longer = this.judge(body, work, next, looped)
@@ -143,10 +143,10 @@ function startOf(node: PatternNode, follow: CharSet): CharSet {
     case "sequence":
       return node.parts.reduceRight((next, part) => startOf(part, next), follow)
     case "choice":
-      return node.branches.flatMap((branch) => startOf(branch, follow))
+      return union(...node.branches.map((branch) => startOf(branch, follow)))
     case "repeat":
       return node.min === 0 || isNullable(node.body)
-        ? [...startOf(node.body, []), ...follow]
+        ? union(startOf(node.body, []), follow)
         : startOf(node.body, follow)
   }
 }

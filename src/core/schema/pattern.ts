@@ -1,6 +1,6 @@
 /** A regular expression as a tree: the part of ECMAScript's syntax (with the `u` flag) that can be judged for its running time. */
 
-/** A set of characters, as ranges of code points. Ranges may overlap and are in no order. */
+/** A set of characters, as ranges of code points. */
 export type CharSet = readonly (readonly [from: number, to: number])[]
 
 /** A part of a regular expression. */
@@ -45,6 +45,17 @@ const controlEscapes: ReadonlyMap<string, number> = new Map([
 /** Whether two sets have a character in common. */
 export function isOverlap(a: CharSet, b: CharSet): boolean {
   return a.some(([from, to]) => b.some(([otherFrom, otherTo]) => from <= otherTo && otherFrom <= to))
+}
+
+/** All characters of several sets, as few ranges as possible, in order. */
+export function union(...sets: readonly CharSet[]): CharSet {
+  const ranges: [number, number][] = []
+  for (const [from, to] of sets.flat().sort((a, b) => a[0] - b[0])) {
+    const last = ranges.at(-1)
+    if (last !== undefined && from <= last[1] + 1) last[1] = Math.max(last[1], to)
+    else ranges.push([from, to])
+  }
+  return ranges
 }
 
 /** Parses a pattern. A string says why it is not supported. */
@@ -237,12 +248,11 @@ function isSingle(set: CharSet): number | undefined {
 }
 
 function complement(set: CharSet): CharSet {
-  const sorted = [...set].sort((a, b) => a[0] - b[0])
   const gaps: (readonly [number, number])[] = []
   let next = 0
-  for (const [from, to] of sorted) {
+  for (const [from, to] of union(set)) {
     if (from > next) gaps.push([next, from - 1])
-    next = Math.max(next, to + 1)
+    next = to + 1
   }
   if (next <= lastCodePoint) gaps.push([next, lastCodePoint])
   return gaps
