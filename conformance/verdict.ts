@@ -11,9 +11,11 @@ export interface Pair {
   readonly revision: string
 }
 
-/** A scenario that is known to fail or to warn, and why. */
+/** A scenario that is known not to pass, and why. */
 export interface Expected extends Pair {
   readonly reason: string
+  /** The ids of exactly the checks that fail or warn; without it, any may. */
+  readonly checks?: readonly string[]
 }
 
 /** One entry of a `checks.json`. */
@@ -30,6 +32,8 @@ export type Status = "passed" | "failed" | "warning" | "skipped"
 export interface Outcome extends Pair {
   readonly status: Status
   readonly details: readonly string[]
+  /** The ids of the checks that failed or warned, each once. */
+  readonly bad: readonly string[]
 }
 
 /** The verdict on a whole run: the lines to print, the last of them the counts, and whether all is as written. */
@@ -52,9 +56,13 @@ export function parseExpected(text: string, role: string): readonly Expected[] {
   if (!Array.isArray(list)) throw new Error(`expected-failures.json: "${role}" is not a list`)
   return list.map((entry: unknown) => {
     const [scenario, revision, reason] = [member(entry, "scenario"), member(entry, "revision"), member(entry, "reason")]
-    if (typeof scenario === "string" && typeof revision === "string" && typeof reason === "string" && reason !== "")
-      return { scenario, revision, reason }
-    throw new Error(`expected-failures.json: ${JSON.stringify(entry)} needs scenario, revision and reason`)
+    const checks = member(entry, "checks")
+    const named = typeof scenario === "string" && typeof revision === "string" && typeof reason === "string"
+    if (!named || reason === "" || !(checks === undefined || isTexts(checks)))
+      throw new Error(
+        `expected-failures.json: ${JSON.stringify(entry)} needs scenario, revision, reason; checks is a list`,
+      )
+    return { scenario, revision, reason, ...(checks === undefined ? {} : { checks }) }
   })
 }
 
@@ -64,23 +72,26 @@ export function parseExpected(text: string, role: string): readonly Expected[] {
  */
 export function judge(pair: Pair, checks: readonly Check[] | undefined, faults: readonly string[]): Outcome {
   if (checks === undefined)
-    return { ...pair, status: "failed", details: [...faults, "the harness left no checks.json"] }
+    return { ...pair, status: "failed", details: [...faults, "the harness left no checks.json"], bad: [] }
   const failures = checks.filter((check) => check.status === "FAILURE")
   const warnings = checks.filter((check) => check.status === "WARNING")
   const details = [...new Set([...faults, ...[...failures, ...warnings].map(describe)])]
-  if (failures.length + faults.length > 0) return { ...pair, status: "failed", details }
-  if (warnings.length > 0) return { ...pair, status: "warning", details }
+  const bad = [...new Set([...failures, ...warnings].map((check) => check.id))]
+  if (failures.length + faults.length > 0) return { ...pair, status: "failed", details, bad }
+  if (warnings.length > 0) return { ...pair, status: "warning", details, bad }
   const proved = checks.some((check) => check.status === "SUCCESS" && check.id !== WIRE_CHECK)
-  const status = proved ? "passed" : "skipped"
-  return { ...pair, status, details }
+  if (proved) return { ...pair, status: "passed", details, bad }
+  return { ...pair, status: "skipped", details: ["none of its own checks was made"], bad }
 }
 
-/** Holds the outcomes against the expected failures. An expected failure that did not come is stale, and an error too. */
+/**
+ * Holds the outcomes against what is expected in writing: every scenario that does not pass, skipped ones too. An entry for
+ * one that passes is stale, and an error; so is one that names other checks than those that fail or warn.
+ */
 export function report(outcomes: readonly Outcome[], expected: readonly Expected[]): Report {
   const judged = outcomes.map((outcome) => {
     const entry = expected.find((one) => samePair(one, outcome))
-    const bad = outcome.status === "failed" || outcome.status === "warning"
-    return { outcome, reason: entry?.reason, asWritten: bad === (entry !== undefined) }
+    return { outcome, reason: entry?.reason, asWritten: isAsWritten(outcome, entry) }
   })
   const count = (status: Status) => outcomes.filter((outcome) => outcome.status === status).length
   return {
@@ -92,6 +103,12 @@ export function report(outcomes: readonly Outcome[], expected: readonly Expected
   }
 }
 
+function isAsWritten({ status, bad }: Outcome, entry: Expected | undefined): boolean {
+  if (status === "passed" || entry === undefined) return status === "passed" && entry === undefined
+  const { checks } = entry
+  return checks === undefined || (checks.length === bad.length && checks.every((id) => bad.includes(id)))
+}
+
 /** Whether both name the same scenario and revision. */
 export function samePair(one: Pair, other: Pair): boolean {
   return one.scenario === other.scenario && one.revision === other.revision
@@ -99,11 +116,11 @@ export function samePair(one: Pair, other: Pair): boolean {
 
 function line(outcome: Outcome, reason: string | undefined, asWritten: boolean): string {
   const head = `${outcome.revision}  ${outcome.status.padEnd(7)}  ${outcome.scenario}`
+  if (asWritten) return reason === undefined ? head : `${head} (expected: ${reason})`
+  if (outcome.status === "passed") return `${head}: stale, it passes: take it off expected-failures.json`
   const more = outcome.details.length > SHOWN ? `; ${outcome.details.length - SHOWN} more` : ""
-  if (reason === undefined) return asWritten ? head : `${head}: ${outcome.details.slice(0, SHOWN).join("; ")}${more}`
-  return asWritten
-    ? `${head} (expected: ${reason})`
-    : `${head}: stale, no longer fails: take it off expected-failures.json`
+  const unlike = reason === undefined ? "" : "other checks than expected: "
+  return `${head}: ${unlike}${outcome.details.slice(0, SHOWN).join("; ")}${more}`
 }
 
 function describe(check: Check): string {
@@ -119,6 +136,10 @@ function toCheck(value: unknown): Check | undefined {
 
 function member(value: unknown, key: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string")
 }
 
 function parseJson(text: string): unknown {

@@ -37,6 +37,7 @@ describe("a run", () => {
   const passed = judge(pair, checks("SUCCESS"), [])
   const failed = judge({ ...pair, scenario: "caching" }, checks("FAILURE"), [])
   const warned = judge({ ...pair, scenario: "ping" }, checks("WARNING"), [])
+  const skipped = judge({ ...pair, scenario: "skills" }, checks("SKIPPED"), [])
   const expectation = (scenario: string) => ({ ...pair, scenario, reason: "later" })
 
   it.each([
@@ -45,6 +46,8 @@ describe("a run", () => {
     ["is bad when a scenario warns", [passed, warned], [], false],
     ["is good when what fails and warns is expected in writing", [failed, warned], ["caching", "ping"], true],
     ["is bad when an expected failure passes", [passed], ["tools-list"], false],
+    ["is bad when a scenario is skipped", [passed, skipped], [], false],
+    ["is good when what is skipped is expected in writing", [passed, skipped], ["skills"], true],
     [
       "is bad when the failure is expected at another revision",
       [{ ...failed, revision: "2025-11-25" }],
@@ -54,6 +57,18 @@ describe("a run", () => {
     ["is bad when nothing ran", [], [], false],
   ])("%s", (_, outcomes, expected, ok) => {
     expect(report(outcomes, expected.map(expectation)).ok).toBe(ok)
+  })
+
+  const mixed = judge({ ...pair, scenario: "stateless" }, checks("FAILURE", "SUCCESS", "WARNING", "SKIPPED"), [])
+  const lost = judge({ ...pair, scenario: "stateless" }, undefined, [])
+
+  it.each([
+    ["is good when exactly the expected checks fail or warn", mixed, ["c2", "c0"], true],
+    ["is bad when another check fails too", mixed, ["c0"], false],
+    ["is bad when one expected check passes", mixed, ["c0", "c1", "c2"], false],
+    ["is bad when no check was made", lost, ["c0"], false],
+  ])("%s", (_, outcome, ids, ok) => {
+    expect(report([outcome], [{ ...expectation("stateless"), checks: ids }]).ok).toBe(ok)
   })
 
   it("prints a line for each scenario and ends with the counts", () => {
@@ -88,10 +103,12 @@ describe("what the harness writes", () => {
 })
 
 describe("an expected failure", () => {
-  it("names a scenario, a revision and a reason", () => {
+  it("names a scenario, a revision and a reason, and perhaps the checks", () => {
     const entry = { scenario: "ping", revision: "2025-11-25", reason: "later" }
-    expect(parseExpected(JSON.stringify({ server: [entry] }), "server")).toEqual([entry])
+    const narrow = { ...entry, checks: ["a"] }
+    expect(parseExpected(JSON.stringify({ server: [entry, narrow] }), "server")).toEqual([entry, narrow])
     expect(() => parseExpected(JSON.stringify({ server: [{ ...entry, reason: "" }] }), "server")).toThrow(/reason/)
+    expect(() => parseExpected(JSON.stringify({ server: [{ ...entry, checks: [1] }] }), "server")).toThrow(/checks/)
     expect(() => parseExpected("{}", "server")).toThrow(/server/)
   })
 })
