@@ -1,4 +1,5 @@
 /** `conduit-mcp/node`: serving on Node, over HTTP and over standard streams. */
+/// <reference types="node" preserve="true" />
 
 export type { HttpOptions } from "../transport/http/front.js"
 export {
