@@ -3,7 +3,7 @@
  * both compilers, bundled for a browser.
  */
 import { execFile, execFileSync } from "node:child_process"
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -52,6 +52,11 @@ describe("the tarball", () => {
     expect(missing(["LICENSE", "README.md", "CHANGELOG.md", "docs/errors.md", "package.json"])).toEqual([])
     expect(packed.filter((path) => !/^(dist|docs)\/|^[A-Z]+(\.md)?$|^package\.json$/.test(path))).toEqual([])
     expect(packed.filter((path) => path.startsWith("dist/") && !/\.(js|d\.ts)$/.test(path))).toEqual([])
+  })
+
+  it("holds nothing that an earlier build left behind", () => {
+    const sources = packed.flatMap((path) => /^dist\/(.*)\.js$/.exec(path)?.[1] ?? [])
+    expect(sources.filter((name) => !existsSync(join(root, "src", `${name}.ts`)))).toEqual([])
   })
 
   it("has the types of every module beside it", () => {
