@@ -4,6 +4,9 @@ const LINE_BREAK = /[\t\n\v\f\r\u0085\u2028\u2029]/u
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u
 const LONE_SURROGATE = /\p{Cs}/u
 
+/** How many code points are looked at for each that may be shown, so that a flood of invisible ones costs nothing. */
+const MAX_LOOKED_AT = 16
+
 /**
  * What may be shown of `value`: at most `max` code points (default 200, the last an ellipsis when something was cut), line
  * breaks as spaces, without control, bidi and invisible characters, lone surrogates replaced. A string is shown as it is,
@@ -11,13 +14,18 @@ const LONE_SURROGATE = /\p{Cs}/u
  */
 export function clampText(value: unknown, max = 200): string {
   const shown: string[] = []
+  let lookedAt = 0
   for (const point of toText(value)) {
     const visible = toVisible(point)
-    if (visible === "") continue
-    if (shown.length >= max) return `${shown.slice(0, Math.max(0, max - 1)).join("")}${max > 0 ? "…" : ""}`
-    shown.push(visible)
+    lookedAt += 1
+    if (lookedAt > max * MAX_LOOKED_AT || (visible !== "" && shown.length >= max)) return cut(shown, max)
+    if (visible !== "") shown.push(visible)
   }
   return shown.join("")
+}
+
+function cut(shown: readonly string[], max: number): string {
+  return max > 0 ? `${shown.slice(0, max - 1).join("")}…` : ""
 }
 
 function toVisible(point: string): string {

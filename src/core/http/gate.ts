@@ -61,7 +61,9 @@ export function authenticate(fn: Authenticate): Gate {
     check(facts) {
       try {
         const principal: unknown = fn(facts)
-        return isThenable(principal) ? Promise.resolve(principal).then(toVerdict, toFailure) : toVerdict(principal)
+        return isThenable(principal)
+          ? Promise.resolve(principal).then(toVerdict).catch(toFailure)
+          : toVerdict(principal)
       } catch (error) {
         return toFailure(error)
       }

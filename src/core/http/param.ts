@@ -75,7 +75,8 @@ export function scanParamHeaders(inputSchema: JsonObject): ParamScan {
 
 /**
  * Compares the headers of a `tools/call` with its arguments: the first that is missing, is there without its argument, cannot
- * be decoded or says something else. `get` takes a lower-case header name. Whole numbers are compared as numbers.
+ * be decoded or says something else. `get` takes a lower-case header name. Whole numbers are compared as numbers, anything
+ * else as text; whether an argument has the type that the schema asks for is not judged here.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#server-behavior-for-custom-headers
  */
@@ -85,9 +86,9 @@ export function checkParamHeaders(
   get: (name: string) => string | undefined,
 ): ParamProblem | undefined {
   for (const { header, path } of params) {
-    const value = valueAt(args, path)
-    const problem = compare(get(header), value, `arguments.${clampText(path.join("."))}`)
-    if (problem !== undefined) return { header, problem }
+    const problem = compare(get(header), valueAt(args, path))
+    if (problem !== undefined)
+      return { header, problem: `${problem}; it repeats arguments.${clampText(path.join("."))}` }
   }
   return undefined
 }
@@ -174,16 +175,16 @@ function toText(value: JsonValue | undefined): string | undefined {
   return Number.isInteger(value) && !Number.isSafeInteger(value) ? undefined : String(value)
 }
 
-function compare(raw: string | undefined, value: JsonValue | undefined, name: string): string | undefined {
+function compare(raw: string | undefined, value: JsonValue | undefined): string | undefined {
   if (value === undefined || value === null) {
-    return raw === undefined ? undefined : `the header is there, ${name} is not`
+    return raw === undefined ? undefined : "the header is there, its argument is not"
   }
   const text = toText(value)
-  if (text === undefined) return `${name} has a value that no header can repeat`
-  if (raw === undefined) return `the header is missing, ${name} is there`
+  if (text === undefined) return "the argument has a value that no header can repeat"
+  if (raw === undefined) return "the header is missing, its argument is there"
   const decoded = decodeHeaderValue(raw)
   if (decoded === undefined) return "the header has invalid characters or invalid base64"
   if (decoded === text) return undefined
   if (Number.isInteger(value) && WHOLE_NUMBER.test(decoded) && Number(decoded) === value) return undefined
-  return `the header says "${clampText(decoded)}", ${name} says "${clampText(text)}"`
+  return `the header says "${clampText(decoded)}", its argument "${clampText(text)}"`
 }

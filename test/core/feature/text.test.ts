@@ -36,6 +36,7 @@ describe("clamped text", () => {
     ["ab\u202e", 2, "ab"],
     ["ab", 1, "…"],
     ["ab", 0, ""],
+    [`a${"\u200b".repeat(5000)}b`, 10, "a…"],
   ])("cuts %j at %j code points to %j", (text, max, shown) => {
     expect(clampText(text, max)).toBe(shown)
   })

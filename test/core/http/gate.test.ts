@@ -10,6 +10,12 @@ const facts: GateFacts = {
 const ada = { id: "ada", scopes: ["read"] }
 const broken = new Error("the database said: password=hunter2")
 
+const throwing = {
+  get id() {
+    throw broken
+  },
+}
+
 /** A function of somebody without types. */
 const untyped = (result: unknown) => (() => result) as Authenticate
 
@@ -46,6 +52,8 @@ describe("a gate from a function", () => {
       },
     ],
     ["rejects", () => Promise.reject(broken)],
+    ["gives a principal that throws", untyped(throwing)],
+    ["gives such a principal later", untyped(Promise.resolve(throwing))],
   ])("admits nobody when its function %s, and keeps the error for the log", async (_, fn) => {
     const verdict = await authenticate(fn).check(facts)
     expect(verdict).toMatchObject({ ok: false, status: 500, reason: "internal_error", cause: broken })
