@@ -66,7 +66,7 @@ describe("what a revision leaves out", () => {
 
   it("members that are undefined are left out everywhere", () => {
     for (const { encode } of revisions) {
-      const listed = encode.tool({ name: "t", inputSchema: { type: "object" }, ...{ title: undefined } })
+      const listed = encode.tool(Object.assign({ name: "t", inputSchema: { type: "object" } }, { title: undefined }))
       expect(Object.keys(listed)).toEqual(["name", "inputSchema"])
     }
   })

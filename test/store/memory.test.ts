@@ -1,0 +1,119 @@
+import { describe, expect, it, vi } from "vitest"
+import { createSystemClock } from "../../src/store/clock.js"
+import { createMemoryBus, createMemoryStore } from "../../src/store/memory.js"
+import { createManualClock } from "../support/clock.js"
+
+describe("the store in memory", () => {
+  it("keeps a value until it is deleted", async () => {
+    const store = createMemoryStore({ clock: createManualClock() })
+    expect(await store.set("a", "1")).toBe(true)
+    expect((await store.get("a"))?.value).toBe("1")
+    expect(await store.delete("a")).toBe(true)
+    expect(await store.get("a")).toBeUndefined()
+    expect(await store.delete("a")).toBe(false)
+  })
+
+  it("answers in the same turn", () => {
+    const store = createMemoryStore({ clock: createManualClock() })
+    expect(store.set("a", "1")).toBe(true)
+    expect(store.get("a")).toMatchObject({ value: "1" })
+  })
+
+  it("writes only when the key is absent, if asked to", async () => {
+    const clock = createManualClock()
+    const store = createMemoryStore({ clock })
+    expect(await store.set("a", "1", { if: "absent", ttlMs: 100 })).toBe(true)
+    expect(await store.set("a", "2", { if: "absent" })).toBe(false)
+    clock.advance(100)
+    expect(await store.set("a", "3", { if: "absent" })).toBe(true)
+  })
+
+  it("writes and deletes only at the version that is named", async () => {
+    const store = createMemoryStore({ clock: createManualClock() })
+    await store.set("a", "1")
+    const first = await store.get("a")
+    if (first === undefined) throw new Error("expected a value")
+    expect(await store.set("a", "2", { if: { version: first.version } })).toBe(true)
+    expect(await store.set("a", "3", { if: { version: first.version } })).toBe(false)
+    expect(await store.delete("a", { if: { version: first.version } })).toBe(false)
+    expect(await store.set("b", "1", { if: { version: "1" } })).toBe(false)
+    expect((await store.get("a"))?.value).toBe("2")
+  })
+
+  it("drops a value when its time is over", async () => {
+    const clock = createManualClock()
+    const store = createMemoryStore({ clock })
+    await store.set("a", "1", { ttlMs: 1_000 })
+    clock.advance(999)
+    expect((await store.get("a"))?.value).toBe("1")
+    clock.advance(1)
+    expect(await store.get("a")).toBeUndefined()
+  })
+
+  it("does not write beyond its size, and makes room by what has expired", async () => {
+    const clock = createManualClock()
+    const store = createMemoryStore({ clock, maxEntries: 2 })
+    await store.set("a", "1", { ttlMs: 10 })
+    await store.set("b", "1")
+    expect(await store.set("c", "1")).toBe(false)
+    expect(await store.set("b", "2")).toBe(true)
+    clock.advance(10)
+    expect(await store.set("c", "1")).toBe(true)
+  })
+})
+
+describe("the bus in memory", () => {
+  it("tells every listener until it leaves, also after one that throws", () => {
+    const bus = createMemoryBus()
+    const heard: unknown[] = []
+    bus.subscribe(() => {
+      throw new Error("a listener's own fault")
+    })
+    const leave = bus.subscribe((change) => heard.push(change))
+    bus.publish({ kind: "list", list: "tools" })
+    leave()
+    bus.publish({ kind: "resource", uri: "file:///a" })
+    expect(heard).toEqual([{ kind: "list", list: "tools" }])
+  })
+})
+
+describe("the system clock", () => {
+  it("owns one timer while something waits, and none before and after", () => {
+    vi.useFakeTimers()
+    try {
+      const clock = createSystemClock()
+      expect(vi.getTimerCount()).toBe(0)
+      const ran: string[] = []
+      clock.after(300, () => ran.push("late"))
+      clock.after(100, () => ran.push("early"))
+      const cancel = clock.after(100, () => ran.push("never"))
+      cancel()
+      expect(vi.getTimerCount()).toBe(1)
+      vi.advanceTimersByTime(250)
+      expect(ran).toEqual(["early"])
+      vi.advanceTimersByTime(250)
+      expect(ran).toEqual(["early", "late"])
+      expect(vi.getTimerCount()).toBe(0)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it("a task may set the next one", () => {
+    vi.useFakeTimers()
+    try {
+      const clock = createSystemClock()
+      let turns = 0
+      const turn = (): void => {
+        turns++
+        if (turns < 3) clock.after(250, turn)
+      }
+      clock.after(250, turn)
+      vi.advanceTimersByTime(2_000)
+      expect(turns).toBe(3)
+      expect(vi.getTimerCount()).toBe(0)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+})
