@@ -1,6 +1,7 @@
 /** Strict base64 of RFC 4648 for a layer that has no platform: canonical text only, one text for one value. */
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+const PAD = 0x3d
 
 /**
  * Encodes bytes as padded base64.
@@ -8,14 +9,17 @@ const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
  * @see https://www.rfc-editor.org/rfc/rfc4648#section-4
  */
 export function encodeBase64(bytes: Uint8Array): string {
-  let text = ""
-  for (let at = 0; at < bytes.length; at += 3) {
-    const group = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0)
-    text += ALPHABET.charAt(group >> 18) + ALPHABET.charAt((group >> 12) & 63)
-    text += at + 1 < bytes.length ? ALPHABET.charAt((group >> 6) & 63) : "="
-    text += at + 2 < bytes.length ? ALPHABET.charAt(group & 63) : "="
+  const codes = new Uint8Array(Math.ceil(bytes.length / 3) * 4).fill(PAD)
+  let size = 0
+  let pending = 0
+  for (let at = 0; at < bytes.length; at += 1) {
+    pending = ((pending << 8) | (bytes[at] ?? 0)) & 0xffff
+    const spare = ((at % 3) + 1) * 2
+    codes[size++] = ALPHABET.charCodeAt((pending >> spare) & 63)
+    if (spare === 6) codes[size++] = ALPHABET.charCodeAt(pending & 63)
+    else if (at === bytes.length - 1) codes[size++] = ALPHABET.charCodeAt((pending << (6 - spare)) & 63)
   }
-  return text
+  return new TextDecoder().decode(codes)
 }
 
 /**
@@ -31,7 +35,7 @@ export function decodeBase64(text: string): Uint8Array | undefined {
   let pending = 0
   let size = 0
   for (let at = 0; at < text.length - padding; at += 1) {
-    const bits = ALPHABET.indexOf(text.charAt(at))
+    const bits = bitsOf(text.charCodeAt(at))
     if (bits < 0) return undefined
     pending = ((pending << 6) | bits) & 0xffff
     const spare = (at * 6 + 6) % 8
@@ -55,4 +59,13 @@ export function decodeBase64Url(text: string): Uint8Array | undefined {
       .replaceAll("_", "/")
       .padEnd(Math.ceil(text.length / 4) * 4, "="),
   )
+}
+
+/** The place of a character code in the alphabet, or -1. */
+function bitsOf(code: number): number {
+  if (code >= 0x41 && code <= 0x5a) return code - 0x41
+  if (code >= 0x61 && code <= 0x7a) return code - 0x61 + 26
+  if (code >= 0x30 && code <= 0x39) return code - 0x30 + 52
+  if (code === 0x2b) return 62
+  return code === 0x2f ? 63 : -1
 }
