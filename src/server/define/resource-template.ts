@@ -15,15 +15,20 @@ type Value<Spec extends string> = Spec extends `${infer Head}*`
   ? { [Key in Head]: readonly string[] }
   : { [Key in Name<Spec>]: string }
 type Specs<List extends string> = List extends `${infer Head},${infer Rest}` ? Value<Head> & Specs<Rest> : Value<List>
-type Bare<Expression extends string> = Expression extends `${"+" | "#" | "." | "/" | ";" | "?" | "&"}${infer List}`
-  ? List
-  : Expression
+type Variables<Expression extends string> = Expression extends `${"#" | "." | "/" | ";" | "?" | "&"}${infer List}`
+  ? Partial<Specs<List>>
+  : Expression extends `+${infer List}`
+    ? Specs<List>
+    : Specs<Expression>
 
-/** The variables of a URI template, read from its literal type: lists where it says `*`, texts elsewhere. */
+/**
+ * The variables of a URI template, read from its literal type: lists where it says `*`, texts elsewhere. Those that a uri may
+ * leave out, such as the query's, may be undefined.
+ */
 export type TemplateVariables<Template extends string> = string extends Template
   ? Readonly<Record<string, string | readonly string[]>>
   : Template extends `${string}{${infer Expression}}${infer Rest}`
-    ? Specs<Bare<Expression>> & TemplateVariables<Rest>
+    ? Variables<Expression> & TemplateVariables<Rest>
     : unknown
 
 /** What a resource template is, beside the template and its reader. */
