@@ -1,4 +1,5 @@
 /** How messages are written as server-sent events, and what keeps a quiet stream open. */
+import type { Answer } from "../../core/exchange.js"
 import type { Clock } from "../../store/port.js"
 
 /** A comment: opens a stream at once, and keeps it open. */
@@ -7,6 +8,14 @@ export const COMMENT = ":\n\n"
 /** One message as an event. JSON text has no raw line breaks, so one `data` line holds it. */
 export function toEvent(frame: string): string {
   return `data: ${frame}\n\n`
+}
+
+/**
+ * Whether an answer with text is written as an event: because the stream is open, or because the client takes nothing else. A
+ * refusal with an HTTP status of its own is JSON whatever the client takes.
+ */
+export function isEvent(answer: Answer, streaming: boolean, canJson: boolean): boolean {
+  return streaming || (!canJson && answer.status === 200)
 }
 
 /** Something that can be sent a comment. */

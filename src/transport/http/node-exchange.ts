@@ -4,10 +4,13 @@ import type { ServerResponse } from "node:http"
 import type { Answer, Exchange, Peer } from "../../core/exchange.js"
 import type { HeaderFacts } from "../../core/http/header.js"
 import { Accepts } from "../../core/http/media.js"
-import { COMMENT, type KeepAlive, type Quiet, toEvent } from "./event-stream.js"
-import { headerOf, JSON_HEADERS, type RequestHeaders, SECURITY_HEADERS, STREAM_HEADERS } from "./front.js"
+import { COMMENT, isEvent, type KeepAlive, type Quiet, toEvent } from "./event-stream.js"
+import { type GateDocument, JSON_HEADERS, SECURITY_HEADERS, STREAM_HEADERS } from "./front.js"
 
-/** The protocol's headers of a request on `node:http`. */
+/** The headers of a request by lower-case name, as Node has them. */
+type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** The headers of a request on `node:http`; one that was sent more than once is joined. */
 export class NodeHeaders implements HeaderFacts {
   readonly #headers: RequestHeaders
   readonly version: string | undefined
@@ -24,7 +27,8 @@ export class NodeHeaders implements HeaderFacts {
   }
 
   get(name: string): string | undefined {
-    return headerOf(this.#headers, name)
+    const value = this.#headers[name]
+    return typeof value === "string" || value === undefined ? value : value.join(", ")
   }
 }
 
@@ -92,7 +96,7 @@ export class NodeExchange implements Exchange, Quiet {
   finish(answer: Answer): void {
     if (!this.#isOpen()) return
     if (answer.text === undefined) return answer.status === 200 ? this.close() : this.#writeEmpty(answer)
-    if (this.#streaming || (!this.#canJson && answer.status === 200)) {
+    if (isEvent(answer, this.#streaming, this.#canJson)) {
       if (!this.#streaming) this.#openStream(answer.headers)
       this.#response.end(toEvent(answer.text))
       return
@@ -127,11 +131,10 @@ export function writeJson(response: ServerResponse, status: number, text: string
   response.end(text)
 }
 
-/** Writes a document of another type than JSON. */
-export function writeText(response: ServerResponse, status: number, text: string, headers: Answer["headers"]): void {
-  const head = withHeaders(SECURITY_HEADERS, headers)
-  head.push("Content-Length", String(Buffer.byteLength(text)))
-  response.writeHead(status, head).end(text)
+/** Writes a document of the gate. */
+export function writeText(response: ServerResponse, { body, contentType }: GateDocument): void {
+  const length = String(Buffer.byteLength(body))
+  response.writeHead(200, [...SECURITY_HEADERS, "Content-Type", contentType, "Content-Length", length]).end(body)
 }
 
 function withHeaders(base: readonly string[], headers: Answer["headers"]): string[] {

@@ -2,31 +2,32 @@
 import { Buffer } from "node:buffer"
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { codes } from "../../core/error/codes.js"
 import { misuse } from "../../core/error/error.js"
-import { type Fault, fault } from "../../core/error/fault.js"
-import { type Answer, refuse } from "../../core/exchange.js"
+import type { Fault } from "../../core/error/fault.js"
+import { type Answer, type Peer, refuse } from "../../core/exchange.js"
 import { isLoopbackName } from "../../core/http/authority.js"
-import type { GateFacts, GateVerdict, Principal } from "../../core/http/gate.js"
+import type { HeaderFacts } from "../../core/http/header.js"
 import type { Message } from "../../core/wire/message.js"
-import { parseMessage, toMessage } from "../../core/wire/parse.js"
+import { parseMessage } from "../../core/wire/parse.js"
 import { createSystemClock } from "../../store/clock.js"
 import { decodeUtf8 } from "../utf8.js"
 import { createKeepAlive, type KeepAlive } from "./event-stream.js"
 import {
-  askGate,
+  admit,
+  answerWithoutBody,
+  bodyConsumed,
   bodyTooLarge,
   checkGuard,
   checkPost,
   createFront,
+  documentAt,
   type Front,
-  headerOf,
   type HttpOptions,
-  methodNotAllowed,
-  refusedByGate,
-  requestPeer,
-  type Servable,
+  isRefused,
+  parseBody,
   SECURITY_HEADERS,
+  type Servable,
+  serveMessage,
 } from "./front.js"
 import { NodeExchange, NodeHeaders, writeJson, writeText } from "./node-exchange.js"
 
@@ -68,7 +69,7 @@ export interface Running {
  * app.all("/mcp", createNodeHandler(server))
  */
 export function createNodeHandler(server: Servable, options: HttpOptions = {}): NodeHandler {
-  return createHandler(createFront(server, options, false), options, (request) =>
+  return createHandler(createFront(server, options, false, decodeUtf8), options, (request) =>
     isLoopbackAddress(request.socket.localAddress),
   )
 }
@@ -78,23 +79,16 @@ function createHandler(front: Front, options: HttpOptions, isLocal: (request: No
   const door: Door = { front, keepAlive: createKeepAlive(clock, front.limits.keepAliveMs) }
   return (request, response) => {
     const path = pathOf(request.url)
-    const document = request.method === "GET" ? front.gate?.documents?.[path] : undefined
-    if (document !== undefined) {
-      const { body, contentType } = document()
-      return writeText(response, 200, body, { "Content-Type": contentType })
-    }
+    const { method = "" } = request
+    const document = documentAt(front, method, path)
+    if (document !== undefined) return writeText(response, document)
+    const header = new NodeHeaders(request.headers)
     const guard = isLocal(request) ? front.localGuard : front.guard
-    const refused = checkGuard(front, guard, path, request.headers)
+    const refused = checkGuard(front, guard, path, header.get("host") ?? header.get(":authority"), header)
     if (refused !== undefined) return refuseRequest(request, response, refuse(refused))
-    if (front.gate === undefined) return admit(door, request, response, undefined)
-    const facts = gateFacts(request, path)
-    const follow = (verdict: GateVerdict): void => {
-      if (verdict.ok) admit(door, request, response, verdict.principal)
-      else refuseRequest(request, response, refusedByGate(front, verdict))
-    }
-    const verdict = askGate(front.gate, facts)
-    if (verdict instanceof Promise) void verdict.then(follow)
-    else follow(verdict)
+    const admission = admit(front, method, path, header)
+    if (admission instanceof Promise) void admission.then((peer) => follow(door, request, response, header, peer))
+    else follow(door, request, response, header, admission)
   }
 }
 
@@ -104,37 +98,29 @@ interface Door {
   readonly keepAlive: KeepAlive
 }
 
-function gateFacts(request: NodeRequest, path: string): GateFacts {
-  const { headers, method = "" } = request
-  return { method, path, header: (name) => headerOf(headers, name) }
-}
-
-/** Goes on with a request that may be served. */
-function admit(door: Door, request: NodeRequest, response: ServerResponse, principal: Principal | undefined): void {
-  const { endpoint } = door.front
-  if (request.method === "POST") return receive(door, request, response, principal)
-  const answered =
-    request.method === "DELETE" || request.method === "GET"
-      ? endpoint.end(new NodeHeaders(request.headers), principal, request.method)
-      : methodNotAllowed()
+/** Goes on with a request behind the gate. */
+function follow(
+  door: Door,
+  request: NodeRequest,
+  response: ServerResponse,
+  header: HeaderFacts,
+  admission: Peer | Answer,
+): void {
+  if (isRefused(admission)) return refuseRequest(request, response, admission)
+  if (request.method === "POST") return receive(door, request, response, header, admission)
+  const answered = answerWithoutBody(door.front, request.method ?? "", header, admission)
   if (answered instanceof Promise) void answered.then((answer) => refuseRequest(request, response, answer))
   else refuseRequest(request, response, answered)
 }
 
 /** Reads the body of a POST within its limits, and serves it. */
-function receive(door: Door, request: NodeRequest, response: ServerResponse, principal: Principal | undefined): void {
+function receive(door: Door, request: NodeRequest, response: ServerResponse, header: HeaderFacts, peer: Peer): void {
   const { front } = door
-  const accepts = checkPost(front, request.headers)
+  const accepts = checkPost(front, header)
   if (typeof accepts !== "number") return refuseRequest(request, response, refuse(accepts))
-  const exchange = new NodeExchange(
-    response,
-    requestPeer(principal),
-    new NodeHeaders(request.headers),
-    accepts,
-    door.keepAlive,
-  )
-  if (request.body !== undefined) return serveMessage(front, parseBody(front, request.body), exchange)
-  if (request.readableEnded) return exchange.finish(refuse(bodyConsumed()))
+  const exchange = new NodeExchange(response, peer, header, accepts, door.keepAlive)
+  if (request.body !== undefined) return answer(front, parseBody(front, request.body), exchange)
+  if (request.readableEnded) return exchange.finish(refuse(bodyConsumed("request.body")))
   let size = 0
   let first: Buffer | undefined
   let rest: Buffer[] | undefined
@@ -150,7 +136,7 @@ function receive(door: Door, request: NodeRequest, response: ServerResponse, pri
   })
   request.on("end", () => {
     const body = rest === undefined ? (first ?? EMPTY) : Buffer.concat(rest, size)
-    serveMessage(front, parseMessage(body, decodeUtf8, front.limits), exchange)
+    answer(front, parseMessage(body, decodeUtf8, front.limits), exchange)
   })
   request.on("error", ignore)
 }
@@ -161,22 +147,9 @@ function ignore(): void {
   // A request that breaks off has nobody left to answer; the response is closed by then.
 }
 
-/** A body that a framework has parsed, or has read as text or bytes. */
-function parseBody(front: Front, body: unknown): Message | Fault {
-  if (typeof body === "string") return parseMessage(Buffer.from(body), decodeUtf8, front.limits)
-  if (body instanceof Uint8Array) return parseMessage(body, decodeUtf8, front.limits)
-  return toMessage(body)
-}
-
-function bodyConsumed(): Fault {
-  const text = "Internal error: the body was read before it reached the MCP handler; pass it on as request.body"
-  return fault(500, codes.internalError, "body_consumed", text)
-}
-
-function serveMessage(front: Front, message: Message | Fault, exchange: NodeExchange): void {
-  if (message.kind === "fault") return exchange.finish(refuse(message))
-  const answered = front.endpoint.serve(message, exchange)
-  if (answered instanceof Promise) void answered.then((answer) => exchange.finish(answer))
+function answer(front: Front, message: Message | Fault, exchange: NodeExchange): void {
+  const answered = serveMessage(front, message, exchange)
+  if (answered instanceof Promise) void answered.then((settled) => exchange.finish(settled))
   else exchange.finish(answered)
 }
 
@@ -217,7 +190,7 @@ export async function serve(server: Servable, options: ServeOptions = {}): Promi
     const text = `serve() would listen on ${host} without authentication: set "auth", or "allowUnauthenticated: true"`
     throw misuse("unsafe_bind", text)
   }
-  const front = createFront(server, { ...options, path }, loopback)
+  const front = createFront(server, { ...options, path }, loopback, decodeUtf8)
   const http = createHttpServer(createHandler(front, options, () => loopback))
   http.requestTimeout = front.limits.bodyTimeoutMs
   http.headersTimeout = Math.min(front.limits.bodyTimeoutMs, 60_000)

@@ -1,0 +1,198 @@
+/** One web `Request` as an exchange, and the `Response` that it is answered with. */
+import { type Answer, accepted, type Exchange, type Peer } from "../../core/exchange.js"
+import { HEADER_METHOD, HEADER_NAME, HEADER_SESSION, HEADER_VERSION, type HeaderFacts } from "../../core/http/header.js"
+import { Accepts } from "../../core/http/media.js"
+import { COMMENT, isEvent, type KeepAlive, type Quiet, toEvent } from "./event-stream.js"
+import { JSON_HEADERS, SECURITY_HEADERS, STREAM_HEADERS } from "./front.js"
+
+/** The headers of a web request. */
+export class WebHeaders implements HeaderFacts {
+  readonly #headers: Headers
+  readonly version: string | undefined
+  readonly method: string | undefined
+  readonly name: string | undefined
+  readonly session: string | undefined
+
+  constructor(headers: Headers) {
+    this.#headers = headers
+    this.version = this.get(HEADER_VERSION)
+    this.method = this.get(HEADER_METHOD)
+    this.name = this.get(HEADER_NAME)
+    this.session = this.get(HEADER_SESSION)
+  }
+
+  get(name: string): string | undefined {
+    return this.#headers.get(name) ?? undefined
+  }
+}
+
+type StreamController = ReadableStreamDefaultController<Uint8Array>
+
+/** An {@link Exchange} over one web request. */
+export class FetchExchange implements Exchange, Quiet {
+  readonly peer: Peer
+  readonly header: HeaderFacts
+  readonly canStream: boolean
+  readonly #request: Request
+  readonly #canJson: boolean
+  readonly #keepAlive: () => KeepAlive
+  #reply: (response: Response) => void = ignore
+  /** There as soon as the answer is an event stream. */
+  #stream: StreamController | undefined
+  #comments: KeepAlive | undefined
+  /** Whether nothing more can be sent: the answer is complete, or its reader went away. */
+  #closed = false
+  /** Whether the peer went away before the answer was complete. */
+  #left = false
+  #onAbort: (() => void)[] | undefined
+  #onDrain: (() => void)[] | undefined
+
+  constructor(request: Request, peer: Peer, header: HeaderFacts, accepts: Accepts, keepAlive: () => KeepAlive) {
+    this.#request = request
+    this.peer = peer
+    this.header = header
+    this.canStream = (accepts & Accepts.stream) !== 0
+    this.#canJson = (accepts & Accepts.json) !== 0
+    this.#keepAlive = keepAlive
+  }
+
+  /** Runs `serve`. Resolves to the response: once the answer is there, or as soon as something is streamed before it. */
+  respond(serve: () => Answer | Promise<Answer>): Promise<Response> {
+    return new Promise((resolve) => {
+      this.#reply = resolve
+      const answered = serve()
+      if (answered instanceof Promise) void answered.then((answer) => this.#finish(answer))
+      else this.#finish(answered)
+    })
+  }
+
+  send(frame: string): void {
+    if (!this.canStream || this.#closed) return
+    const stream = this.#stream ?? this.#openStream(undefined)
+    stream.enqueue(encoder.encode(toEvent(frame)))
+  }
+
+  close(): void {
+    if (this.#closed) return
+    if (this.canStream) return this.#closeStream(this.#stream ?? this.#openStream(undefined))
+    this.#closed = true
+    this.#reply(toResponse(accepted))
+  }
+
+  comment(): void {
+    if (!this.#closed && this.#stream !== undefined && hasRoom(this.#stream))
+      this.#stream.enqueue(encoder.encode(COMMENT))
+  }
+
+  onAbort(run: () => void): void {
+    const { signal } = this.#request
+    if (this.#left || (signal.aborted && !this.#closed)) return run()
+    if (this.#onAbort === undefined) {
+      this.#onAbort = []
+      signal.addEventListener("abort", () => this.#leave(), { once: true })
+    }
+    this.#onAbort.push(run)
+  }
+
+  flush(): Promise<void> {
+    const stream = this.#stream
+    if (this.#closed || stream === undefined || hasRoom(stream)) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#onDrain ??= []
+      this.#onDrain.push(resolve)
+    })
+  }
+
+  #finish(answer: Answer): void {
+    if (this.#closed) return
+    if (answer.text === undefined && answer.status === 200) return this.close()
+    if (answer.text !== undefined && isEvent(answer, this.#stream !== undefined, this.#canJson)) {
+      const stream = this.#stream ?? this.#openStream(answer.headers)
+      stream.enqueue(encoder.encode(toEvent(answer.text)))
+      return this.#closeStream(stream)
+    }
+    this.#closed = true
+    this.#reply(toResponse(answer))
+  }
+
+  #openStream(headers: Answer["headers"]): StreamController {
+    let stream: StreamController | undefined
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          stream = controller
+        },
+        pull: () => this.#drain(),
+        cancel: () => this.#leave(),
+      },
+      QUEUE,
+    )
+    if (stream === undefined) throw new Error("a ReadableStream starts when it is made")
+    this.#stream = stream
+    stream.enqueue(encoder.encode(COMMENT))
+    this.#comments = this.#keepAlive()
+    this.#comments.add(this)
+    this.#reply(new Response(body, { status: 200, headers: withHeaders(STREAM_PAIRS, headers) }))
+    return stream
+  }
+
+  #closeStream(stream: StreamController): void {
+    this.#closed = true
+    this.#comments?.delete(this)
+    stream.close()
+    this.#drain()
+  }
+
+  /** The peer went away: its connection broke, or it cancelled the body of the response. */
+  #leave(): void {
+    if (this.#closed) return
+    this.#left = true
+    for (const run of this.#onAbort?.splice(0) ?? []) run()
+    if (this.#stream === undefined) return
+    this.#closed = true
+    this.#comments?.delete(this)
+    this.#drain()
+  }
+
+  #drain(): void {
+    for (const resolve of this.#onDrain?.splice(0) ?? []) resolve()
+  }
+}
+
+const encoder = new TextEncoder()
+
+/** How much of an event stream may wait for its reader before `flush()` does. */
+const QUEUE: QueuingStrategy<Uint8Array> = { highWaterMark: 16_384, size: (chunk) => chunk.byteLength }
+
+function hasRoom(stream: StreamController): boolean {
+  return stream.desiredSize === null || stream.desiredSize > 0
+}
+
+function ignore(): void {
+  // Nobody waits for the response yet.
+}
+
+/** An answer as a response with one body, or none. */
+export function toResponse({ status, text, headers }: Answer): Response {
+  const base = text === undefined ? SECURITY_PAIRS : JSON_PAIRS
+  return new Response(text ?? null, { status, headers: withHeaders(base, headers) })
+}
+
+/** A document as a response. */
+export function toDocumentResponse(body: string, contentType: string): Response {
+  return new Response(body, { headers: withHeaders(SECURITY_PAIRS, { "Content-Type": contentType }) })
+}
+
+type HeaderPairs = [name: string, value: string][]
+
+const SECURITY_PAIRS = toPairs(SECURITY_HEADERS)
+const JSON_PAIRS = toPairs(JSON_HEADERS)
+const STREAM_PAIRS = toPairs(STREAM_HEADERS)
+
+function toPairs(list: readonly string[]): HeaderPairs {
+  return list.flatMap((name, at): HeaderPairs => (at % 2 === 0 ? [[name, list[at + 1] ?? ""]] : []))
+}
+
+function withHeaders(base: HeaderPairs, headers: Answer["headers"]): HeaderPairs {
+  return headers === undefined ? base : [...base, ...Object.entries(headers)]
+}

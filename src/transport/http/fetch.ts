@@ -1,0 +1,177 @@
+/** HTTP on the web's `Request` and `Response`: a handler for every runtime and framework that has them. */
+import { codes } from "../../core/error/codes.js"
+import { misuse } from "../../core/error/error.js"
+import { type Fault, fault } from "../../core/error/fault.js"
+import { refuse } from "../../core/exchange.js"
+import type { Limits } from "../../core/limits.js"
+import type { Message } from "../../core/wire/message.js"
+import { createDecodeUtf8, parseMessage } from "../../core/wire/parse.js"
+import { createSystemClock } from "../../store/clock.js"
+import type { Clock } from "../../store/port.js"
+import { createKeepAlive, type KeepAlive } from "./event-stream.js"
+import { FetchExchange, toDocumentResponse, toResponse, WebHeaders } from "./fetch-exchange.js"
+import { createRequestClock, isWorkers } from "./fetch-platform.js"
+import {
+  admit,
+  answerWithoutBody,
+  bodyConsumed,
+  bodyTooLarge,
+  checkGuard,
+  checkPost,
+  createFront,
+  documentAt,
+  type Front,
+  type HttpOptions,
+  isRefused,
+  parseBody,
+  type Servable,
+  serveMessage,
+} from "./front.js"
+
+/** Options of {@link createFetchHandler}. */
+export interface FetchOptions extends HttpOptions {
+  /**
+   * Whether legacy clients get sessions. Default false: a fetch handler usually runs as many instances that come and go, and
+   * a session is known only to the one that opened it. Set it where one process serves every request. Not on Workers.
+   */
+  readonly sessions?: boolean
+}
+
+/** What a framework adds to a request. */
+export interface FetchInfo {
+  /** The body, where the framework has read it: parsed, as text, or as bytes. */
+  readonly body?: unknown
+}
+
+/**
+ * Answers one request. The second argument of runtimes and frameworks that have one of their own is ignored, unless it has
+ * a member `body`.
+ */
+export type FetchHandler = (request: Request, info?: FetchInfo | object) => Promise<Response>
+
+/**
+ * Makes a handler for runtimes and frameworks with the web's `Request` and `Response`. It may stand at module scope: nothing
+ * is drawn at random and no timer runs before the first request. A web page's `Origin` must be in `allowedOrigins`, also on
+ * a loopback address, which no handler of this kind can know; the `Host` is checked when `allowedHosts` is given.
+ *
+ * @throws `McpError` of kind `misuse`, reason `invalid_option`, for `sessions: true` on Workers.
+ * @example
+ * Deno.serve(createFetchHandler(server))
+ */
+export function createFetchHandler(server: Servable, options: FetchOptions = {}): FetchHandler {
+  const isolated = isWorkers()
+  const { sessions = false } = options
+  if (isolated && sessions) {
+    const text =
+      "sessions: true needs a process that lives as long as a session, which Workers do not have; leave it out"
+    throw misuse("invalid_option", text)
+  }
+  const clock = options.clock ?? (isolated ? createRequestClock() : createSystemClock())
+  const front = createFront(server, { ...options, clock, sessions }, false, createDecodeUtf8())
+  const { keepAliveMs } = front.limits
+  const shared = isolated ? undefined : createKeepAlive(clock, keepAliveMs)
+  const door: Door = { front, clock, keepAlive: () => shared ?? createKeepAlive(clock, keepAliveMs) }
+  return (request, info) => handle(door, request, info)
+}
+
+/** The front door, and what requests share where they may share anything. */
+interface Door {
+  readonly front: Front
+  readonly clock: Clock
+  readonly keepAlive: () => KeepAlive
+}
+
+async function handle(door: Door, request: Request, info: FetchInfo | object | undefined): Promise<Response> {
+  const { front } = door
+  const { method, url } = request
+  const path = pathOf(url)
+  const document = documentAt(front, method, path)
+  if (document !== undefined) return toDocumentResponse(document.body, document.contentType)
+  const header = new WebHeaders(request.headers)
+  const refused = checkGuard(front, front.guard, path, header.get("host") ?? hostOf(url), header)
+  if (refused !== undefined) return toResponse(refuse(refused))
+  const admission = await admit(front, method, path, header)
+  if (isRefused(admission)) return toResponse(admission)
+  if (method !== "POST") return toResponse(await answerWithoutBody(front, method, header, admission))
+  const accepts = checkPost(front, header)
+  if (typeof accepts !== "number") return toResponse(refuse(accepts))
+  const given = info !== undefined && "body" in info ? info.body : undefined
+  const message = given === undefined ? await readMessage(door, request) : parseBody(front, given)
+  const exchange = new FetchExchange(request, admission, header, accepts, door.keepAlive)
+  return exchange.respond(() => serveMessage(front, message, exchange))
+}
+
+/** Reads the body within its limits, whatever its announced length, and what it says. */
+async function readMessage({ front, clock }: Door, request: Request): Promise<Message | Fault> {
+  const { limits } = front
+  if (request.bodyUsed || request.body?.locked) return bodyConsumed("handler(request, { body })")
+  if (request.body === null) return parseMessage(EMPTY, front.decode, limits)
+  const reader = request.body.getReader()
+  let late = false
+  const stopDeadline = clock.after(limits.bodyTimeoutMs, () => {
+    late = true
+    reader.cancel().catch(ignore)
+  })
+  const body = await readBytes(reader, limits).finally(stopDeadline)
+  if (late) return bodyTimeout(limits)
+  return body instanceof Uint8Array ? parseMessage(body, front.decode, limits) : body
+}
+
+const EMPTY = new Uint8Array(0)
+
+async function readBytes(reader: ReadableStreamDefaultReader<Uint8Array>, limits: Limits): Promise<Uint8Array | Fault> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      size += read.value.byteLength
+      if (size > limits.maxBodyBytes) {
+        reader.cancel().catch(ignore)
+        return bodyTooLarge(limits)
+      }
+      chunks.push(read.value)
+    }
+  } catch {
+    return fault(400, codes.parseError, "parse_error", "Parse error: the body broke off")
+  }
+  return concat(chunks, size)
+}
+
+/** The chunks as one; a body that came in one piece is not copied. */
+function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const [first = EMPTY] = chunks
+  if (chunks.length < 2) return first
+  const whole = new Uint8Array(size)
+  let at = 0
+  for (const chunk of chunks) {
+    whole.set(chunk, at)
+    at += chunk.byteLength
+  }
+  return whole
+}
+
+function ignore(): void {
+  // A body that cannot be cancelled is not read on either.
+}
+
+function bodyTimeout(limits: Limits): Fault {
+  const text = `Body too slow: it must arrive within ${limits.bodyTimeoutMs} ms (limits.bodyTimeoutMs)`
+  return fault(408, codes.invalidRequest, "body_timeout", text)
+}
+
+/** The path of an absolute URL as a `Request` has it: serialised, so that nothing has to be parsed again. */
+function pathOf(url: string): string {
+  const start = url.indexOf("/", authorityOf(url))
+  const end = url.search(/[?#]/)
+  return start < 0 ? "/" : url.slice(start, end < 0 ? undefined : end)
+}
+
+function hostOf(url: string): string {
+  const start = authorityOf(url)
+  const end = url.indexOf("/", start)
+  return url.slice(start, end < 0 ? undefined : end)
+}
+
+function authorityOf(url: string): number {
+  return url.indexOf("://") + 3
+}
