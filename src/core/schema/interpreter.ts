@@ -13,7 +13,7 @@ import type { SchemaIssue } from "./standard.js"
 export type Check = (value: unknown) => readonly SchemaIssue[]
 
 /** Steps that one check may take: each subschema that is applied to a value is one or more. */
-const maxSteps = 1_000_000
+const maxSteps = 200_000
 
 /** Comparisons that one array may take where items have to be different. */
 const maxComparisons = 4_000_000
@@ -36,10 +36,9 @@ export function createCheck(linted: LintedSchema): Check {
       const data: unknown = survey.hasUndefined ? JSON.parse(JSON.stringify(value)) : value
       const { valid, errors } = validator.validate(data)
       return valid ? [] : toIssues(errors, data, linked.root)
-    } catch (error) {
-      return [
-        { message: error === tooMuchWork ? "takes too much work to be checked" : "is nested too deeply to be checked" },
-      ]
+    } catch {
+      // The budget is used up, or the stack is.
+      return [{ message: "takes too much work to be checked" }]
     }
   }
 }
@@ -70,7 +69,7 @@ class Budget {
   open({ costs }: LinkedSchema, survey: DataSurvey): void {
     this.#costs = costs
     this.#text = survey.longestText / 1024
-    this.#names = 1 + survey.longestNames / 1024
+    this.#names = 1 + survey.longestNames / 64
     this.#comparisons = survey.mostComparisons / 64
     this.#left = maxSteps
   }

@@ -5,8 +5,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../wire/message.js"
 import { setMember } from "./bounds.js"
 import { type Dialect, isKeywordOf, isReferenceAlone, shapeOf } from "./keyword.js"
-import { type LintedSchema, targetsOf } from "./lint.js"
+import type { LintedSchema } from "./lint.js"
 import { judgePattern } from "./pattern-cost.js"
+import { targetsOf } from "./subschema.js"
 
 /** What applying a subschema once costs: a number of steps, and what each depends on in the data. */
 export interface StepCost {
@@ -148,7 +149,7 @@ class Linker {
       const cost = judgePattern(pattern)
       if (cost.ok && cost.degree === 2) {
         delete members["pattern"]
-        guard({ maxLength }, { pattern }, { steps: 1 + Number(maxLength) ** 2 / 256 })
+        guard({ maxLength }, { pattern }, { steps: 1 + Number(maxLength) ** 2 / 1024 })
       }
     }
     if (uniqueItems === true) {

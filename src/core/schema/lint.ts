@@ -1,18 +1,12 @@
 /** Judges a JSON Schema that somebody wrote by hand or sent: whether it is valid, bounded, and safe to validate with. */
 import { clampText } from "../feature/text.js"
 import { isJsonObject, type JsonObject, type JsonValue } from "../wire/message.js"
-import { copySchema, pointer, type SchemaProblem, schemaLimits, schemaProblem } from "./bounds.js"
-import {
-  type Dialect,
-  defaultDialect,
-  dialectOf,
-  isKeywordOf,
-  isReferenceAlone,
-  type Shape,
-  shapeOf,
-} from "./keyword.js"
+import { copySchema, pointer, type SchemaProblem, schemaProblem } from "./bounds.js"
+import { checkExpansion } from "./expansion.js"
+import { type Dialect, defaultDialect, dialectOf, isKeywordOf, shapeOf } from "./keyword.js"
 import { judgePattern } from "./pattern-cost.js"
-import { checkReferences, childrenOf, indexSchema, type SchemaIndex, type Subschema } from "./subschema.js"
+import { checkShape } from "./shape.js"
+import { checkReferences, indexSchema, type SchemaIndex, type Subschema } from "./subschema.js"
 
 /** A schema that may be used: a private copy, its dialect and its subschemas. */
 export interface LintedSchema {
@@ -22,23 +16,8 @@ export interface LintedSchema {
   readonly index: SchemaIndex
 }
 
-const maxEnum = 10_000
 /** The longest array that is compared item by item, and the longest text for a pattern that takes quadratic time. */
 const maxQuadratic = 1024
-const types: ReadonlySet<unknown> = new Set(["array", "boolean", "integer", "null", "number", "object", "string"])
-
-/** Keywords that apply a subschema to the same value: a circle of them would never end. */
-const inPlace: ReadonlySet<string> = new Set([
-  "allOf",
-  "anyOf",
-  "dependencies",
-  "dependentSchemas",
-  "else",
-  "if",
-  "not",
-  "oneOf",
-  "then",
-])
 
 /**
  * Checks a schema by the rules of its dialect (`$schema`; without it 2020-12) and by these limits: the bounds of every schema, no
@@ -59,17 +38,8 @@ export function lintSchema(raw: unknown): LintedSchema | SchemaProblem {
     const problem = checkSubschema(subschema, dialect)
     if (problem !== undefined) return problem
   }
-  const problem = checkReferences(index) ?? checkDynamic(index, dialect) ?? checkCircles(index, dialect)
+  const problem = checkReferences(index) ?? checkDynamic(index, dialect) ?? checkExpansion(index, dialect)
   return problem ?? { ok: true, dialect, schema: copy.schema, index }
-}
-
-/** The references of a subschema: what `$ref` and its dynamic relatives point at. */
-export function targetsOf(schema: JsonObject, index: SchemaIndex, dialect: Dialect): readonly (JsonObject | boolean)[] {
-  return ["$ref", "$dynamicRef", "$recursiveRef"].flatMap((keyword) => {
-    const ref = isKeywordOf(keyword, dialect) ? schema[keyword] : undefined
-    const target = typeof ref === "string" ? index.resolve(ref, schema) : undefined
-    return target === undefined ? [] : [target]
-  })
 }
 
 function readDialect(root: JsonObject): Dialect | SchemaProblem {
@@ -100,74 +70,6 @@ function checkSubschema({ schema, path }: Subschema, dialect: Dialect): SchemaPr
 
 function nameOf(dialect: Dialect): string {
   return dialect.startsWith("draft") ? dialect : `draft ${dialect}`
-}
-
-/** What is wrong with the value of a keyword, by the meta-schema of its dialect. */
-function checkShape(shape: Shape, value: JsonValue, dialect: Dialect): string | undefined {
-  switch (shape) {
-    case "schema":
-      return isSchema(value) ? undefined : "must be a schema"
-    case "schemas":
-      return isSchemas(value) ? undefined : "must be a list of schemas that is not empty"
-    case "schemaMap":
-      return isMapOf(value, isSchema) ? undefined : "must be an object of schemas"
-    case "items":
-      if (isSchema(value) || (dialect !== "2020-12" && isSchemas(value))) return undefined
-      return dialect === "2020-12"
-        ? 'must be a schema ("prefixItems" takes a list)'
-        : "must be a schema or a list of schemas"
-    case "dependencies":
-      return isMapOf(value, (item) => isSchema(item) || isNames(item))
-        ? undefined
-        : "must be an object of schemas or names"
-    case "string":
-    case "pattern":
-      return typeof value === "string" ? undefined : "must be a string"
-    case "number":
-      return typeof value === "number" ? undefined : "must be a number"
-    case "positive":
-      return typeof value === "number" && value > 0 ? undefined : "must be a number greater than 0"
-    case "count":
-      return typeof value === "number" && Number.isInteger(value) && value >= 0
-        ? undefined
-        : "must be an integer, 0 or more"
-    case "flag":
-      return typeof value === "boolean" ? undefined : "must be true or false"
-    case "names":
-      return isNames(value) ? undefined : "must be a list of different strings"
-    case "nameMap":
-      return isMapOf(value, isNames) ? undefined : "must be an object of lists of different strings"
-    case "types":
-      return isTypes(value) ? undefined : `must be one or several of ${[...types].join(", ")}`
-    case "values":
-      if (!Array.isArray(value)) return "must be a list"
-      return value.length > maxEnum ? `must not have more than ${maxEnum} values` : undefined
-    case "any":
-      return undefined
-  }
-}
-
-function isSchema(value: JsonValue | undefined): boolean {
-  return typeof value === "boolean" || isJsonObject(value)
-}
-
-function isSchemas(value: JsonValue): boolean {
-  return Array.isArray(value) && value.length > 0 && value.every(isSchema)
-}
-
-function isMapOf(value: JsonValue, isItem: (item: JsonValue | undefined) => boolean): boolean {
-  return isJsonObject(value) && Object.values(value).every(isItem)
-}
-
-function isNames(value: JsonValue | undefined): boolean {
-  return Array.isArray(value) && value.every((name) => typeof name === "string") && new Set(value).size === value.length
-}
-
-function isTypes(value: JsonValue): boolean {
-  return (
-    types.has(value) ||
-    (isNames(value) && Array.isArray(value) && value.length > 0 && value.every((type) => types.has(type)))
-  )
 }
 
 /** Property names are well-formed text, so that a pointer can name them. */
@@ -248,61 +150,4 @@ function checkDynamic(index: SchemaIndex, dialect: Dialect): SchemaProblem | und
     }
   }
   return undefined
-}
-
-/**
- * Finds a subschema that applies itself to the same value again, through references and in-place keywords alone, or a chain of
- * those that is too long.
- */
-function checkCircles(index: SchemaIndex, dialect: Dialect): SchemaProblem | undefined {
-  const heights = new Map<JsonObject, number>()
-  for (const { schema: start } of index.all.values()) {
-    const stack: Visit[] = heights.has(start)
-      ? []
-      : [{ schema: start, next: appliedBy(start, index, dialect), height: 1 }]
-    const open = new Set([start])
-    for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
-      const next = top.next.at(-1)
-      const height = next === undefined ? undefined : heights.get(next)
-      if (next === undefined) {
-        stack.pop()
-        open.delete(top.schema)
-        heights.set(top.schema, top.height)
-      } else if (height !== undefined) {
-        top.next.pop()
-        top.height = Math.max(top.height, height + 1)
-        if (top.height > schemaLimits.maxDepth)
-          return problemAt(top.schema, index, "a chain of references is too long here")
-      } else if (open.has(next)) {
-        return problemAt(
-          top.schema,
-          index,
-          "this leads back to itself without going into the data, so it would never end",
-        )
-      } else {
-        open.add(next)
-        stack.push({ schema: next, next: appliedBy(next, index, dialect), height: 1 })
-      }
-    }
-  }
-  return undefined
-}
-
-interface Visit {
-  readonly schema: JsonObject
-  readonly next: JsonObject[]
-  height: number
-}
-
-function problemAt(schema: JsonObject, index: SchemaIndex, problem: string): SchemaProblem {
-  return schemaProblem(index.all.get(schema)?.path ?? "", problem)
-}
-
-function appliedBy(schema: JsonObject, index: SchemaIndex, dialect: Dialect): JsonObject[] {
-  const targets = targetsOf(schema, index, dialect)
-  const alone = isReferenceAlone(dialect) && schema["$ref"] !== undefined
-  const children = alone
-    ? []
-    : childrenOf(schema, "").filter((child) => inPlace.has(child.keyword) && isKeywordOf(child.keyword, dialect))
-  return [...targets, ...children.map((child) => child.schema)].filter(isJsonObject)
 }

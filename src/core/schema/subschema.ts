@@ -2,7 +2,7 @@
 import { clampText } from "../feature/text.js"
 import { isJsonObject, type JsonObject, type JsonValue } from "../wire/message.js"
 import { pointer, type SchemaProblem, schemaLimits, schemaProblem } from "./bounds.js"
-import { dialectOf, isReferenceAlone, shapeOf } from "./keyword.js"
+import { type Dialect, dialectOf, isKeywordOf, isReferenceAlone, shapeOf } from "./keyword.js"
 
 /** The base of a schema without `$id`. */
 const rootBase = "schema:/"
@@ -61,6 +61,15 @@ export function indexSchema(root: JsonObject): SchemaIndex | SchemaProblem {
   const index = new Index(dialect !== undefined && isReferenceAlone(dialect))
   const problem = index.add(root, "", rootBase) ?? index.followReferences()
   return problem ?? { ok: true, all: index.all, resolve: (ref, from) => index.find(ref, from)?.schema }
+}
+
+/** The references of a subschema: what `$ref` and its dynamic relatives point at. */
+export function targetsOf(schema: JsonObject, index: SchemaIndex, dialect: Dialect): readonly (JsonObject | boolean)[] {
+  return ["$ref", "$dynamicRef", "$recursiveRef"].flatMap((keyword) => {
+    const ref = isKeywordOf(keyword, dialect) ? schema[keyword] : undefined
+    const target = typeof ref === "string" ? index.resolve(ref, schema) : undefined
+    return target === undefined ? [] : [target]
+  })
 }
 
 /** Checks that every `$ref` stays inside of the schema and has a target. */
