@@ -6,7 +6,7 @@ export interface LineSink {
   line(bytes: Uint8Array): void
   /** A line that was longer than the cap, and was let go. */
   tooLong(length: number): void
-  /** Far more than a line without any line break: nothing more is read. */
+  /** Far more than a line without any line break, in one chunk or in many: nothing more is read. */
   overflow(length: number): void
 }
 
@@ -37,6 +37,7 @@ export function createLineReader(maxBytes: number, sink: LineSink): LineReader {
     const whole = length > maxBytes ? undefined : join(held, heldLength, piece)
     held = []
     heldLength = 0
+    if (length > maxBytes * OVERFLOW_FACTOR) return giveUp(length)
     if (whole === undefined) return sink.tooLong(length)
     const line = whole[whole.length - 1] === CARRIAGE_RETURN ? whole.subarray(0, -1) : whole
     if (line.length > 0) sink.line(line)
@@ -46,9 +47,13 @@ export function createLineReader(maxBytes: number, sink: LineSink): LineReader {
     heldLength += piece.length
     if (heldLength <= maxBytes) held.push(piece)
     else held = []
-    if (heldLength <= maxBytes * OVERFLOW_FACTOR) return
+    if (heldLength > maxBytes * OVERFLOW_FACTOR) giveUp(heldLength)
+  }
+
+  const giveUp = (length: number): void => {
     dead = true
-    sink.overflow(heldLength)
+    held = []
+    sink.overflow(length)
   }
 
   return {
