@@ -11,7 +11,8 @@ interface Guarded {
 
 /**
  * Sends whatever this process prints to stderr from now on, and answers the write that still reaches stdout. Idempotent. What
- * writes to the file descriptor itself, such as a child process that inherits it, is out of reach.
+ * nobody reads on stderr is lost and harms nothing. What writes to the file descriptor itself, such as a child process that
+ * inherits it, is out of reach.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
  */
@@ -23,6 +24,27 @@ export function guardStdout(): RawWrite {
   const write = stdout.write.bind(stdout)
   const raw: RawWrite = (text, done) => write(text, "utf8", done)
   guarded[KEY] = raw
-  stdout.write = stderr.write.bind(stderr) as typeof stdout.write
+  stderr.on("error", ignore)
+  stdout.write = ((...given: Parameters<typeof stderr.write>) => {
+    stderr.write(...given)
+    return true
+  }) as typeof stdout.write
+  stdout.end = ((...given: readonly unknown[]) => {
+    const done = given.find(isCallback)
+    stderr.write(isChunk(given[0]) ? given[0] : "", () => done?.())
+    return stdout
+  }) as typeof stdout.end
   return raw
+}
+
+function ignore(): void {
+  // Nobody reads stderr; whoever serves the protocol goes on.
+}
+
+function isChunk(value: unknown): value is string | Uint8Array {
+  return typeof value === "string" || value instanceof Uint8Array
+}
+
+function isCallback(value: unknown): value is () => void {
+  return typeof value === "function"
 }
