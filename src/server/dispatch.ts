@@ -178,7 +178,7 @@ class ServerEndpoint implements Endpoint {
     return { clientCapabilities: capabilities, clientInfo, logLevel: level, session }
   }
 
-  async #initialize(message: RequestMessage, exchange: Exchange): Promise<Answer> {
+  #initialize(message: RequestMessage, exchange: Exchange): Answer | Promise<Answer> {
     const { sessions, profile, snapshot, clock } = this.#parts
     const { peer } = exchange
     const record = readInitialize(message, peer.principal)
@@ -189,10 +189,13 @@ class ServerEndpoint implements Endpoint {
       return initialized(message, served, profile, snapshot(), true)
     }
     if (sessions === undefined) return initialized(message, served, profile, snapshot(), false)
-    const session = await sessions.open(record)
-    if (session === undefined) return overloaded(message.id, "too many sessions")
-    const answer = initialized(message, served, profile, snapshot(), true)
-    return { ...answer, headers: { "Mcp-Session-Id": session.id } }
+    const follow = (session: Session | undefined): Answer => {
+      if (session === undefined) return overloaded(message.id, "too many sessions")
+      const answer = initialized(message, served, profile, snapshot(), true)
+      return { ...answer, headers: { "Mcp-Session-Id": session.id } }
+    }
+    const opened = sessions.open(record)
+    return opened instanceof Promise ? opened.then(follow) : follow(opened)
   }
 
   #notice(method: string, params: JsonObject | undefined, inFlight: Map<RequestId, InFlight> | undefined): void {

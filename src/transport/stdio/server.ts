@@ -1,7 +1,6 @@
 /** A server on this process's standard streams. */
 import { resolveLimits } from "../../core/limits.js"
 import { createLineReader } from "../../core/wire/lines.js"
-import { createSystemClock } from "../../store/clock.js"
 import type { EndpointOptions } from "../../server/server.js"
 import type { Servable } from "../http/front.js"
 import { createPipe } from "../pipe.js"
@@ -25,7 +24,10 @@ export interface RunningStdio {
   close(): Promise<void>
 }
 
-/** How long answers that are still being made may take once the input has ended. */
+/**
+ * How long answers that are still being made may take once the input has ended. A timer of its own keeps the process alive
+ * until then, so that handlers hear that they are aborted.
+ */
 const GRACE_MS = 500
 
 /**
@@ -39,8 +41,7 @@ const GRACE_MS = 500
 export function serveStdio(server: Servable, options: StdioOptions = {}): RunningStdio {
   const { signal, exit = true, ...rest } = options
   const limits = resolveLimits(rest.limits)
-  const clock = rest.clock ?? createSystemClock()
-  const endpoint = server.endpoint({ ...rest, clock })
+  const endpoint = server.endpoint(rest)
   const { stdin, stdout } = process
   const channel = createStdoutChannel(guardStdout())
   const pipe = createPipe(endpoint, channel, limits, decodeUtf8)
@@ -76,9 +77,9 @@ export function serveStdio(server: Servable, options: StdioOptions = {}): Runnin
     if (ended) return
     ended = true
     reader.end()
-    const cancel = clock.after(GRACE_MS, () => stop(0))
+    const timer = setTimeout(stop, GRACE_MS, 0)
     pipe.whenIdle(() => {
-      cancel()
+      clearTimeout(timer)
       stop(0)
     })
   }
