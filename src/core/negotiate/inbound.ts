@@ -63,6 +63,9 @@ function decideLegacy(message: Message, header: HeaderFacts, session: SessionSta
     return session === "none" ? { kind: "initialize" } : alreadyInitialized(message)
   }
   const revision = header.version === undefined ? undefined : findRevision(header.version)
+  if (!isCall && (session === "none" || revision?.era === "modern")) {
+    return fault(400, codes.invalidRequest, "unexpected_response", "Invalid request: a response needs a session")
+  }
   if (header.version !== undefined && revision?.era !== "legacy") {
     return fault(400, codes.invalidRequest, "unsupported_protocol_version", notServed(header.version), id, {
       supported: supportedVersions,
@@ -74,7 +77,6 @@ function decideLegacy(message: Message, header: HeaderFacts, session: SessionSta
     const text = "Session not found: it ended or never was; send initialize again"
     return fault(404, codes.sessionNotFound, "session_not_found", text, id)
   }
-  if (!isCall) return fault(400, codes.invalidRequest, "unexpected_response", "a response needs a session", undefined)
   if (revision === undefined) {
     const text = "the MCP-Protocol-Version header is missing, and so is a session"
     return fault(400, codes.headerMismatch, "header_mismatch", text, id)
