@@ -61,7 +61,9 @@ export function withJsonSchema<Input, Output>(
       'withJsonSchema(): the first argument is a schema with a "~standard" property; this has none.',
     )
   }
-  return { "~standard": { ...schema["~standard"], jsonSchema: toConverter(json) } }
+  const { vendor = "unknown" } = standard
+  const validate: typeof standard.validate = (value) => schema["~standard"].validate(value)
+  return { "~standard": { version: 1, vendor, validate, jsonSchema: toConverter(json) } }
 }
 
 function toConverter(json: object): JsonSchemaConverter {
