@@ -7,8 +7,8 @@ const port = Number(process.env["PORT"] ?? 3000)
 
 try {
   const running = await serve(server, { port })
-  console.log(banner(running.url))
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => void running.close())
+  console.log(banner(running.url))
 } catch (error) {
   console.error(explain(error))
   process.exitCode = 1
