@@ -106,7 +106,7 @@ describe("type-checked by a user", () => {
   const compilers = { "5.9.3": "typescript-5", "7.0.2": "typescript-7" }
   const resolutions = { nodenext: { module: "nodenext" }, bundler: { module: "esnext", moduleResolution: "bundler" } }
   const matrix = Object.entries(compilers).flatMap(([version, alias]) =>
-    Object.entries(resolutions).map(([kind, options]) => ({ version, alias, kind, options })),
+    Object.entries(resolutions).map(([kind, options]) => [version, kind, alias, options] as const),
   )
   const strict = {
     target: "ES2022",
@@ -146,8 +146,8 @@ describe("type-checked by a user", () => {
   }, 120_000)
 
   it.each(matrix)(
-    "TypeScript $version, $kind: no error without the types of Node",
-    async ({ alias, kind, options }) => {
+    "TypeScript %s, %s: no error without the types of Node",
+    async (_, kind, alias, options) => {
       const commonjs = kind === "nodenext" ? ["server-commonjs.cts"] : []
       expect(await check(alias, options, ["server.ts", "anywhere.ts", ...commonjs])).toBe("")
     },
@@ -158,8 +158,8 @@ describe("type-checked by a user", () => {
     beforeAll(() => npm("install", "@types/node@20.19.25"), 120_000)
 
     it.each(matrix)(
-      "TypeScript $version, $kind: no error in what needs Node",
-      async ({ alias, options }) => {
+      "TypeScript %s, %s: no error in what needs Node",
+      async (_, _kind, alias, options) => {
         expect(await check(alias, options, ["listen.ts", "on-node.ts"])).toBe("")
       },
       120_000,
