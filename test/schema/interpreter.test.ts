@@ -130,9 +130,8 @@ describe("Hostile input", () => {
     "a text of 100 KB for the format %s takes no time",
     (format) => {
       for (const text of ["a", "1.", "a@", ":", "/a", "[", "{a}", "-a-"]) {
-        const start = performance.now()
-        check({ format }, `${text.repeat(100_000 / text.length)}!`)
-        expect(performance.now() - start).toBeLessThan(500)
+        const data = `${text.repeat(100_000 / text.length)}!`
+        expect(cpuMsOf(() => check({ format }, data))).toBeLessThan(1000)
       }
     },
   )
@@ -162,18 +161,17 @@ describe("Hostile input", () => {
     ],
     ["long enums for many items", { items: { enum: texts(2000, 100) } }, texts(10_000, 10), /too much work/],
   ])("%s is an issue, at once", (_, schema, data, message) => {
-    const start = performance.now()
-    expect(check(schema, data)).toMatchObject([{ message: expect.stringMatching(message) }])
-    expect(performance.now() - start).toBeLessThan(5000)
+    const run = (): void => expect(check(schema, data)).toMatchObject([{ message: expect.stringMatching(message) }])
+    expect(cpuMsOf(run)).toBeLessThan(5000)
   })
 
   it("finds equal items in arrays within the limit, and does not compare what is beyond it", () => {
     const schema = { uniqueItems: true, maxItems: 300 }
     expect(check(schema, objects(300, 3))).toEqual(valid)
     expect(check(schema, [...objects(200, 3), ...objects(1, 3)])).toMatchObject([{ message: /duplicate items/ }])
-    const start = performance.now()
-    expect(check(schema, objects(12_000, 1))).toMatchObject([{ message: /too many items \(12000 > 300\)/ }])
-    expect(performance.now() - start).toBeLessThan(1000)
+    const many = objects(12_000, 1)
+    const run = (): void => expect(check(schema, many)).toMatchObject([{ message: /too many items \(12000 > 300\)/ }])
+    expect(cpuMsOf(run)).toBeLessThan(2000)
   })
 
   it("leaves room for large data and simple schemas", () => {
@@ -258,4 +256,12 @@ function namePatterns(count: number): object {
 
 function named(count: number): object {
   return Object.fromEntries(texts(count, 8).map((name) => [name, 0]))
+}
+
+/** The CPU time that `run` takes, which other processes do not change. */
+function cpuMsOf(run: () => void): number {
+  const before = process.cpuUsage()
+  run()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
 }

@@ -77,9 +77,9 @@ describe("A pattern", () => {
       `${"(?:".repeat(150)}a${")?b".repeat(150)}`,
       `[${"a-zA-Z".repeat(80)}]*${"[a-z]?".repeat(80)}`,
     ]) {
-      const start = performance.now()
+      const before = process.cpuUsage().user
       judgePattern(source)
-      expect(performance.now() - start).toBeLessThan(1000)
+      expect(process.cpuUsage().user - before).toBeLessThan(1_000_000)
     }
   })
 
