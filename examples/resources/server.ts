@@ -46,8 +46,8 @@ const field = resourceTemplate(
   ({ name, field: key }) => people[name]?.[key],
 )
 
-/** `{?q*}` takes any query; `*` makes a list of the values. */
-const search = resourceTemplate("search://people{?q*}", { name: "search" }, ({ q }) => ({
+/** What a query leaves out is undefined, whatever order it comes in; `*` makes a list of the values. */
+const search = resourceTemplate("search://people{?q*}", { name: "search" }, ({ q = [] }) => ({
   found: Object.keys(people).filter((name) => q.some((part) => name.includes(part))),
 }))
 

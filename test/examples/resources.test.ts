@@ -10,6 +10,7 @@ describe.each(eras)("resources, in the %s era", (era) => {
     ["a value as JSON", "note:///settings", { mimeType: "application/json", text: '{"color":"green","size":3}' }],
     ["a field of a template", "people://ada/mail", { mimeType: "text/plain", text: "ada@example.com" }],
     ["a query of a template", "search://people?q=a&q=c", { text: '{"found":["ada","grace"]}' }],
+    ["a template without its query", "search://people", { text: '{"found":[]}' }],
   ])("reads %s", async (_, uri, contents) => {
     const { result } = await ask(server, era, "resources/read", { uri })
     expect(result).toMatchObject({ contents: [{ uri, ...contents }] })

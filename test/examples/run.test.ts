@@ -22,7 +22,7 @@ describe("the runner of the stories", () => {
   it("says which stories there are", async () => {
     const own = startScript(script, { PORT: "0" })
     expect(await own.ended).toBe(2)
-    const standalone = ["dist", "mount", "node_modules", "stdio", "weather"]
+    const standalone = ["dist", "fetch", "mount", "node_modules", "stdio", "weather"]
     const folders = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory())
     for (const { name } of folders) {
       if (!standalone.includes(name)) expect(own.printed.stderr).toContain(name)
