@@ -1,9 +1,10 @@
 /** `tools/list` and `tools/call`. */
-import type { Answer } from "../../core/exchange.js"
-import { refuse } from "../../core/exchange.js"
+
 import { codes } from "../../core/error/codes.js"
 import { ToolError } from "../../core/error/error.js"
 import { fault } from "../../core/error/fault.js"
+import type { Answer } from "../../core/exchange.js"
+import { refuse } from "../../core/exchange.js"
 import { clampText } from "../../core/feature/text.js"
 import { checkParamHeaders } from "../../core/http/param.js"
 import { describeIssues } from "../../core/schema/issue.js"
@@ -11,11 +12,9 @@ import type { SchemaResult } from "../../core/schema/standard.js"
 import { isJsonObject, type JsonObject } from "../../core/wire/message.js"
 import type { Call } from "../context.js"
 import type { AnyTool } from "../define/tool.js"
-import { completeResult } from "../served.js"
 import { encodeReturn, errorOutcome, type ToolOutcome, type UnusableReturn } from "../result.js"
+import { completeResult } from "../served.js"
 import { invalidParams, notServed, raised, referenceOf } from "./refusal.js"
-
-const NO_ARGUMENTS: JsonObject = {}
 
 /**
  * Serves `tools/call`. Arguments that do not fit are a result with `isError`, so that the model can correct itself; an unknown
@@ -24,15 +23,15 @@ const NO_ARGUMENTS: JsonObject = {}
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/tools#calling-tools
  */
 export function callTool(call: Call): Answer | Promise<Answer> {
-  const { params, snapshot, id } = call.facts
+  const { params = {}, snapshot, id } = call.facts
   if (snapshot.tools.size === 0) return notServed(call)
-  const name = params?.["name"]
+  const name = params["name"]
   if (typeof name !== "string") return invalidParams(call, '"name" must be a string')
   const tool = snapshot.tools.get(name)
   if (tool === undefined) {
     return refuse(fault(200, codes.invalidParams, "unknown_tool", `Unknown tool: ${clampText(name)}`, id))
   }
-  const args = params?.["arguments"] ?? (params?.["arguments"] === null ? null : NO_ARGUMENTS)
+  const { arguments: args = {} } = params
   if (!isJsonObject(args)) return invalidParams(call, '"arguments" must be an object')
   const header = call.exchange.header
   if (tool.paramHeaders.length > 0 && header !== undefined && call.era === "modern") {
@@ -42,9 +41,13 @@ export function callTool(call: Call): Answer | Promise<Answer> {
       return refuse(fault(400, codes.headerMismatch, "header_mismatch", text, id))
     }
   }
-  if (tool.validate === undefined) return runTool(call, tool, checkNoArguments(args))
-  const checked = tool.validate(args)
-  return checked instanceof Promise ? checked.then((done) => runTool(call, tool, done)) : runTool(call, tool, checked)
+  try {
+    const checked = tool.validate === undefined ? checkNoArguments(args) : tool.validate(args)
+    if (!(checked instanceof Promise)) return runTool(call, tool, checked)
+    return checked.then((done) => runTool(call, tool, done)).catch((error: unknown) => failed(call, tool, error))
+  } catch (error) {
+    return failed(call, tool, error)
+  }
 }
 
 function checkNoArguments(args: JsonObject): SchemaResult<unknown> {
@@ -57,28 +60,27 @@ function runTool(call: Call, tool: AnyTool, checked: SchemaResult<unknown>): Ans
   if (checked.issues !== undefined) {
     return toAnswer(call, errorOutcome(`Invalid arguments for tool ${tool.name}: ${describeIssues(checked.issues)}`))
   }
-  let returned: unknown
-  try {
-    returned = tool.run(checked.value, call)
-  } catch (error) {
-    return failed(call, tool, error)
-  }
+  const returned = tool.run(checked.value, call)
   if (!isThenable(returned)) return finish(call, tool, returned)
-  return returned.then(
+  return Promise.resolve(returned).then(
     (value) => finish(call, tool, value),
     (error: unknown) => failed(call, tool, error),
   )
 }
 
-function isThenable(value: unknown): value is Promise<unknown> {
+function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function"
 }
 
+/** The answer with what the handler returned. Whatever goes wrong with it, also in the user's output schema, is the tool's failure. */
 function finish(call: Call, tool: AnyTool, returned: unknown): Answer | Promise<Answer> {
-  const outcome = encodeReturn(tool, returned, call.facts.served.revision.structured === "object")
-  return outcome instanceof Promise
-    ? outcome.then((settled) => settle(call, tool, settled))
-    : settle(call, tool, outcome)
+  try {
+    const outcome = encodeReturn(tool, returned, call.facts.served.revision)
+    if (!(outcome instanceof Promise)) return settle(call, tool, outcome)
+    return outcome.then((settled) => settle(call, tool, settled)).catch((error: unknown) => failed(call, tool, error))
+  } catch (error) {
+    return failed(call, tool, error)
+  }
 }
 
 function settle(call: Call, tool: AnyTool, outcome: ToolOutcome | UnusableReturn): Answer {
