@@ -1,5 +1,8 @@
 /** From what a tool handler returned to the members of its result, as JSON text. */
 import type { ContentBlock } from "../core/model/content.js"
+import { isObjectSchema } from "../core/revision/common.js"
+import type { Revision } from "../core/revision/revision.js"
+import { isPlain } from "../core/schema/bounds.js"
 import { describeIssues } from "../core/schema/issue.js"
 import type { SchemaResult } from "../core/schema/standard.js"
 import type { JsonObject } from "../core/wire/message.js"
@@ -24,48 +27,57 @@ export function errorOutcome(text: string): ToolOutcome {
 }
 
 /**
- * Encodes what the handler of `tool` returned. `objectsOnly` is whether the revision knows structured content as objects only;
- * other values are then wrapped as `{ result }`.
+ * Encodes what the handler of `tool` returned, as `revision` sends it: where structured content is an object only, another
+ * value stands under `result`, exactly where the tool's output schema was wrapped the same way.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/tools#structured-content
  */
 export function encodeReturn(
   tool: AnyTool,
   value: unknown,
-  objectsOnly: boolean,
+  revision: Revision,
 ): ToolOutcome | UnusableReturn | Promise<ToolOutcome | UnusableReturn> {
-  if (isToolResult(value)) return encodeMarked(tool, value, objectsOnly)
-  if (isMarkedBlock(value)) return encodeUnstructured(tool, [value])
-  if (Array.isArray(value) && value.length > 0 && value.every(isMarkedBlock)) return encodeUnstructured(tool, value)
+  if (isToolResult(value)) return encodeMarked(tool, value, revision)
+  if (isMarkedBlock(value)) return encodeBlocks(tool, [value], revision)
+  if (Array.isArray(value) && value.length > 0 && value.every(isMarkedBlock)) return encodeBlocks(tool, value, revision)
   if (tool.validateOutput !== undefined) {
-    return checked(tool.validateOutput(value), (output) => encodeValue(output, undefined, undefined, objectsOnly))
+    return checked(tool.validateOutput(value), (output) => encodeValue(tool, output, revision))
   }
   if (typeof value === "string") {
     return { members: `"content":[{"type":"text","text":${JSON.stringify(value)}}]`, meta: undefined }
   }
   const problem = notPlainJson(value, "the returned value")
-  return problem === undefined ? encodeValue(value, undefined, undefined, objectsOnly) : { problem }
+  return problem === undefined ? encodeValue(tool, value, revision) : { problem }
 }
 
 function encodeMarked(
   tool: AnyTool,
   result: ToolResult,
-  objectsOnly: boolean,
+  revision: Revision,
 ): ToolOutcome | UnusableReturn | Promise<ToolOutcome | UnusableReturn> {
-  const { content, structured, meta, isError } = result
-  if (isError) return { members: `"content":${JSON.stringify(content)},"isError":true`, meta }
+  const { structured, meta, isError } = result
+  const content = blocksText(result.content, revision)
+  if (isError) return { members: `"content":${content},"isError":true`, meta }
   if (tool.validateOutput !== undefined) {
     if (structured === undefined) return missingStructured(tool)
-    return checked(tool.validateOutput(structured), (output) => encodeValue(output, content, meta, objectsOnly))
+    return checked(tool.validateOutput(structured), (output) => encodeValue(tool, output, revision, content, meta))
   }
-  if (structured === undefined) return { members: `"content":${JSON.stringify(content)}`, meta }
+  if (structured === undefined) return { members: `"content":${content}`, meta }
   const problem = notPlainJson(structured, "structured")
-  return problem === undefined ? encodeValue(structured, content, meta, objectsOnly) : { problem }
+  return problem === undefined ? encodeValue(tool, structured, revision, content, meta) : { problem }
 }
 
-function encodeUnstructured(tool: AnyTool, content: readonly ContentBlock[]): ToolOutcome | UnusableReturn {
+function encodeBlocks(
+  tool: AnyTool,
+  content: readonly ContentBlock[],
+  revision: Revision,
+): ToolOutcome | UnusableReturn {
   if (tool.validateOutput !== undefined) return missingStructured(tool)
-  return { members: `"content":${JSON.stringify(content)}`, meta: undefined }
+  return { members: `"content":${blocksText(content, revision)}`, meta: undefined }
+}
+
+function blocksText(blocks: readonly ContentBlock[], revision: Revision): string {
+  return JSON.stringify(revision.encode.blocks(blocks))
 }
 
 function missingStructured(tool: AnyTool): UnusableReturn {
@@ -87,21 +99,23 @@ function passed(outcome: SchemaResult<unknown>, encode: Encode): ToolOutcome | U
 }
 
 function encodeValue(
+  tool: AnyTool,
   value: unknown,
-  content: readonly ContentBlock[] | undefined,
-  meta: JsonObject | undefined,
-  objectsOnly: boolean,
+  revision: Revision,
+  content?: string,
+  meta?: JsonObject,
 ): ToolOutcome | UnusableReturn {
-  let json: string | undefined
-  try {
-    json = JSON.stringify(value)
-  } catch (error) {
-    return { problem: `the returned value is not JSON: ${error instanceof Error ? error.message : String(error)}` }
-  }
+  const json: string | undefined = JSON.stringify(value)
   if (json === undefined) return { problem: `the returned value is not JSON: it is ${nameOf(value)}` }
-  const blocks = content === undefined ? `[{"type":"text","text":${JSON.stringify(json)}}]` : JSON.stringify(content)
-  const structured = objectsOnly && !json.startsWith("{") ? `{"result":${json}}` : json
+  const blocks = content ?? `[{"type":"text","text":${JSON.stringify(json)}}]`
+  const structured = revision.structured === "object" && !isObjectIn(tool, json) ? `{"result":${json}}` : json
   return { members: `"content":${blocks},"structuredContent":${structured}`, meta }
+}
+
+/** Whether a value stands as it is where only objects may: as the output schema says, or without one as the value is. */
+function isObjectIn(tool: AnyTool, json: string): boolean {
+  const { outputSchema } = tool.listed
+  return outputSchema === undefined ? json.startsWith("{") : isObjectSchema(outputSchema)
 }
 
 const MAX_DEPTH = 64
@@ -119,8 +133,7 @@ export function notPlainJson(value: unknown, path: string, depth = 0): string | 
     }
     return undefined
   }
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) return `${path} is ${nameOf(value)}, not a plain object`
+  if (!isPlain(value)) return `${path} is ${nameOf(value)}, not a plain object`
   for (const [key, member] of Object.entries(value)) {
     if (member === undefined) continue
     const problem = notPlainJson(member, `${path}.${key}`, depth + 1)
@@ -131,8 +144,6 @@ export function notPlainJson(value: unknown, path: string, depth = 0): string | 
 
 function nameOf(value: unknown): string {
   if (typeof value !== "object" || value === null) return value === undefined ? "undefined" : `a ${typeof value}`
-  const { constructor } = value
-  return typeof constructor === "function" && constructor.name !== ""
-    ? `an instance of ${constructor.name}`
-    : "an object"
+  const made: unknown = value.constructor
+  return typeof made === "function" && made.name !== "" ? `an instance of ${made.name}` : "an object"
 }

@@ -1,6 +1,8 @@
 /** The pieces that revisions share: how a method table is written, and the encoders that leave members out. */
 import type { Implementation } from "../model/identity.js"
-import type { JsonObject, JsonValue } from "../wire/message.js"
+import { setMember } from "../schema/bounds.js"
+import { shapeOf } from "../schema/keyword.js"
+import { isJsonObject, type JsonObject, type JsonValue } from "../wire/message.js"
 import type { Encoders, MethodFacts, NamedBy, Operation } from "./revision.js"
 
 /** What is said of a method in a table's source; a missing member is undefined or false. */
@@ -31,6 +33,7 @@ export function encodeWithout(definition: object, ...left: readonly string[]): J
 
 /** Encoders that send everything of the model. */
 export const encodeAll: Encoders = {
+  blocks: (blocks) => blocks,
   tool: (tool) => encodeWithout(tool),
   resource: (resource) => encodeWithout(resource),
   template: (template) => encodeWithout(template),
@@ -38,12 +41,17 @@ export const encodeAll: Encoders = {
   implementation: (implementation: Implementation) => encodeWithout(implementation),
 }
 
+/** Whether an output schema says of itself that every value is an object, which is all that older clients know. */
+export function isObjectSchema(schema: JsonObject): boolean {
+  return schema["type"] === "object"
+}
+
 /**
- * A tool whose output schema is sent to a client that knows objects only: another root stands under `result`, and its local
- * references are rewritten to where it now stands.
+ * An output schema for a client that knows objects only: another root stands under `result`, and the references inside of it
+ * are rewritten to where it now stands.
  */
 export function wrapOutputSchema(schema: JsonObject): JsonObject {
-  if (schema["type"] === "object") return schema
+  if (isObjectSchema(schema)) return schema
   const { $schema, ...root } = schema
   const wrapped: JsonObject = {
     type: "object",
@@ -56,14 +64,37 @@ export function wrapOutputSchema(schema: JsonObject): JsonObject {
 
 const BASE = "#/properties/result"
 
+/** A schema, or a list of them, with its references moved. One with an `$id` is what its references are relative to, and stays. */
 function rebase(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(rebase)
-  if (typeof value !== "object" || value === null) return value
-  const moved: Record<string, JsonValue> = {}
-  for (const [key, member] of Object.entries(value)) {
-    if (member === undefined) continue
-    const isPointer = key === "$ref" && typeof member === "string" && (member === "#" || member.startsWith("#/"))
-    moved[key] = isPointer ? BASE + member.slice(1) : rebase(member)
+  if (!isJsonObject(value) || isResource(value)) return value
+  return mapMembers(value, rebaseKeyword)
+}
+
+function isResource({ $id }: JsonObject): boolean {
+  return typeof $id === "string" && !$id.startsWith("#")
+}
+
+function rebaseKeyword(value: JsonValue, keyword: string): JsonValue {
+  if (keyword === "$ref" || keyword === "$dynamicRef") {
+    return typeof value === "string" && /^#(?:\/|$)/.test(value) ? BASE + value.slice(1) : value
   }
-  return moved
+  switch (shapeOf(keyword)) {
+    case "schemaMap":
+    case "dependencies":
+      return isJsonObject(value) ? mapMembers(value, rebase) : value
+    case "any":
+    case "values":
+      return value
+    default:
+      return keyword === "default" || keyword === "examples" ? value : rebase(value)
+  }
+}
+
+function mapMembers(object: JsonObject, change: (value: JsonValue, key: string) => JsonValue): JsonObject {
+  const changed: Record<string, JsonValue> = {}
+  for (const [key, member] of Object.entries(object)) {
+    if (member !== undefined) setMember(changed, key, change(member, key))
+  }
+  return changed
 }

@@ -2,6 +2,7 @@
  * What a protocol revision is: facts and encoders as data. Nothing outside `core` compares a version string, and "method not
  * found" follows from a method's absence in the table.
  */
+import type { ContentBlock } from "../model/content.js"
 import type { Implementation } from "../model/identity.js"
 import type { Prompt } from "../model/prompt.js"
 import type { Resource, ResourceTemplate } from "../model/resource.js"
@@ -55,12 +56,14 @@ export interface Revision {
   readonly structured: "any" | "object"
   /** The code of "there is no such resource". */
   readonly resourceNotFoundCode: number
-  /** The encoders of what the revision lists; each leaves out what the revision does not know. */
+  /** The encoders of what the revision sends; each leaves out what the revision does not know. */
   readonly encode: Encoders
 }
 
 /** From the neutral model to what one revision sends. */
 export interface Encoders {
+  /** The content of results and prompts; the same array when nothing has to be left out. */
+  blocks(blocks: readonly ContentBlock[]): readonly (ContentBlock | JsonObject)[]
   tool(tool: Tool): JsonObject
   resource(resource: Resource): JsonObject
   template(template: ResourceTemplate): JsonObject

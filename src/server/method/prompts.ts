@@ -1,8 +1,10 @@
 /** `prompts/get`. */
-import { type Answer, refuse } from "../../core/exchange.js"
+
 import { codes } from "../../core/error/codes.js"
 import { fault } from "../../core/error/fault.js"
+import { type Answer, refuse } from "../../core/exchange.js"
 import { clampText } from "../../core/feature/text.js"
+import type { ContentBlock } from "../../core/model/content.js"
 import type { PromptMessage } from "../../core/model/prompt.js"
 import { describeIssues } from "../../core/schema/issue.js"
 import { isJsonObject, type JsonObject } from "../../core/wire/message.js"
@@ -18,15 +20,15 @@ import { internalError, invalidParams, notServed, raised } from "./refusal.js"
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/prompts#getting-a-prompt
  */
 export async function getPrompt(call: Call): Promise<Answer> {
-  const { params, snapshot, id } = call.facts
+  const { params = {}, snapshot, id } = call.facts
   if (snapshot.prompts.size === 0) return notServed(call)
-  const name = params?.["name"]
+  const name = params["name"]
   if (typeof name !== "string") return invalidParams(call, '"name" must be a string')
   const prompt = snapshot.prompts.get(name)
   if (prompt === undefined) {
     return refuse(fault(200, codes.invalidParams, "unknown_prompt", `Unknown prompt: ${clampText(name)}`, id))
   }
-  const given = params?.["arguments"] ?? {}
+  const { arguments: given = {} } = params
   if (!isJsonObject(given)) return invalidParams(call, '"arguments" must be an object')
   try {
     const checked = await check(prompt, given)
@@ -50,18 +52,23 @@ async function check(
 }
 
 function toAnswer(call: Call, prompt: PromptDefinition, returned: PromptReturn): Answer {
+  const { served } = call.facts
   const { description } = prompt.listed
-  const messages = toMessages(returned)
+  const messages = toMessages(returned).map(({ role, content }) => ({
+    role,
+    content: served.revision.encode.blocks([content])[0],
+  }))
   const result = description === undefined ? { messages } : { description, messages }
-  return call.result(completeResult(call.facts.served, JSON.stringify(result).slice(1, -1)))
+  return call.result(completeResult(served, JSON.stringify(result).slice(1, -1)))
 }
 
 function toMessages(returned: PromptReturn): readonly PromptMessage[] {
   if (typeof returned === "string") return [user(returned)]
-  if (Array.isArray(returned)) return returned.map(toMessage)
-  return [toMessage(returned as Exclude<PromptReturn, string | readonly PromptMessage[]>)]
+  return [returned].flat().map(toMessage)
 }
 
-function toMessage(said: Exclude<PromptReturn, string | readonly PromptMessage[]>): PromptMessage {
-  return "role" in said ? said : user(said)
+function toMessage(said: ContentBlock | PromptMessage): PromptMessage {
+  if ("type" in said) return user(said)
+  if (typeof said.content?.type === "string") return said
+  throw new TypeError("a prompt returns a text, content blocks or messages made by user() and assistant()")
 }
