@@ -36,15 +36,16 @@ export function internalError(call: Call, what: string, error: unknown): Answer 
 export function raised(call: Call, error: unknown): Answer | undefined {
   if (!McpError.is(error, "protocol") || error.code === undefined) return undefined
   const modern = call.era === "modern"
-  const code = modern && isLegacyCode(error.code) ? codes.internalError : error.code
+  const code = mayLeave(error.code, modern) ? error.code : codes.internalError
   const status = modern && code === codes.missingClientCapability ? 400 : 200
   const data = isJsonObject(error.data) ? error.data : undefined
   return refuse(fault(status, code, error.reason, error.message, call.facts.id, data))
 }
 
-/** Whether a code must not leave on a modern exchange. */
-function isLegacyCode(code: number): boolean {
-  return (code <= -32000 && code >= -32019) || code === codes.urlElicitationRequired
+/** Whether a code may be sent: some are names for what other peers send, and the modern era has none of the legacy ones. */
+function mayLeave(code: number, modern: boolean): boolean {
+  if (!Number.isSafeInteger(code) || code === codes.requestCancelled || code === codes.taskNotReady) return false
+  return !modern || !((code <= -32000 && code >= -32019) || code === codes.urlElicitationRequired)
 }
 
 /** A reference that ties what the caller sees to the line in the log. */
