@@ -1,7 +1,7 @@
 /** What a server has, as an immutable snapshot: looked up by name, listed in pages that are serialised once. */
 import { misuse } from "../core/error/error.js"
-import type { Freshness } from "../core/feature/freshness.js"
 import { decodeCursor, encodeCursor } from "../core/feature/cursor.js"
+import type { Freshness } from "../core/feature/freshness.js"
 import type { Revision } from "../core/revision/revision.js"
 import type { JsonObject } from "../core/wire/message.js"
 import type { PromptDefinition } from "./define/prompt.js"
@@ -44,6 +44,7 @@ const MEMBERS = {
 
 /** The snapshot of the given definitions. */
 export function createSnapshot(definitions: Definitions, options: ListOptions): Snapshot {
+  /** Only the pages that follow each other from the start: a cursor may be made up, and there is one for every entry. */
   const pages = new Map<string, string>()
   const keysOf = new Map<DefinitionKind, readonly string[]>()
 
@@ -77,13 +78,11 @@ export function createSnapshot(definitions: Definitions, options: ListOptions): 
     ...definitions,
     completes: hasCompleter(definitions),
     page(kind, revision, cursor) {
-      const key = `${revision.version} ${kind} ${cursor ?? ""}`
-      const known = cursor === "" ? undefined : pages.get(key)
-      if (known !== undefined) return known
       const from = start(kind, cursor)
       if (from === undefined) return undefined
-      const text = write(kind, revision, from)
-      pages.set(key, text)
+      const key = `${revision.version} ${kind} ${from}`
+      const text = pages.get(key) ?? write(kind, revision, from)
+      if (from % options.pageSize === 0) pages.set(key, text)
       return text
     },
   }
