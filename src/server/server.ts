@@ -1,7 +1,9 @@
 /** `createServer()`: definitions in, something that every transport can serve out. */
 import { misuse } from "../core/error/error.js"
 import type { Endpoint } from "../core/exchange.js"
-import { DEFAULT_FRESHNESS, type Freshness, checkFreshness } from "../core/feature/freshness.js"
+import { checkFreshness, DEFAULT_FRESHNESS, type Freshness } from "../core/feature/freshness.js"
+import { clampText } from "../core/feature/text.js"
+import { checkToolName, providerNameProblems } from "../core/feature/tool-name.js"
 import { type Limits, resolveLimits } from "../core/limits.js"
 import type { ServerCapabilities } from "../core/model/capability.js"
 import type { Icon, Implementation } from "../core/model/identity.js"
@@ -229,6 +231,7 @@ class DefinedServer<Tools extends readonly AnyTool[]> implements Server<Tools> {
     switch (definition.kind) {
       case "tool":
         this.#swap("tools", withDefinition(this.#definitions.tools, definition.name, definition, "tool"))
+        warnAboutName(definition.name, this.logger)
         return "tools"
       case "resource":
         this.#swap("resources", withDefinition(this.#definitions.resources, definition.uri, definition, "resource"))
@@ -276,6 +279,13 @@ class DefinedServer<Tools extends readonly AnyTool[]> implements Server<Tools> {
 
 function listOf(kind: DefinitionKind): "tools" | "prompts" | "resources" {
   return kind === "templates" ? "resources" : kind
+}
+
+/** A name that the specification advises against, or that some provider of models refuses, is served and said once. */
+function warnAboutName(name: string, logger: Logger): void {
+  const advice = checkToolName(name)
+  const problems = [...(advice.ok ? [] : [advice.problem]), ...providerNameProblems(name).map(({ problem }) => problem)]
+  if (problems.length > 0) logger.warn(`the name of tool "${clampText(name, 128)}": ${problems.join("; ")}`)
 }
 
 function createProfile(options: ServerOptions<readonly AnyTool[]>, logger: Logger): Profile {
