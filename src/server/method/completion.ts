@@ -1,13 +1,14 @@
 /** `completion/complete`. */
-import { type Answer, refuse } from "../../core/exchange.js"
+
 import { codes } from "../../core/error/codes.js"
 import { fault } from "../../core/error/fault.js"
+import { type Answer, refuse } from "../../core/exchange.js"
 import { clampText } from "../../core/feature/text.js"
 import { isJsonObject, type JsonObject, type JsonValue } from "../../core/wire/message.js"
 import type { Call } from "../context.js"
 import type { Completer } from "../define/resource-template.js"
-import { completeResult } from "../served.js"
 import type { Snapshot } from "../registry.js"
+import { completeResult } from "../served.js"
 import { internalError, invalidParams, notServed, raised } from "./refusal.js"
 
 /** How many values an answer may hold. */

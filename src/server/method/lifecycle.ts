@@ -1,7 +1,8 @@
 /** `server/discover`, `initialize`, `ping` and `logging/setLevel`: who is there, and in which version. */
-import { type Answer, answer, refuse } from "../../core/exchange.js"
+
 import { codes } from "../../core/error/codes.js"
 import { fault } from "../../core/error/fault.js"
+import { type Answer, answer, refuse } from "../../core/exchange.js"
 import { readImplementation } from "../../core/feature/envelope.js"
 import { isLogLevel, LOG_LEVELS } from "../../core/feature/log-level.js"
 import type { Principal } from "../../core/http/gate.js"
@@ -10,10 +11,10 @@ import { supportedVersions } from "../../core/revision/table.js"
 import { resultText } from "../../core/wire/build.js"
 import { isJsonObject, type RequestMessage } from "../../core/wire/message.js"
 import type { Call } from "../context.js"
-import { completeResult, type ServedRevision } from "../served.js"
 import type { SessionRecord } from "../era/session.js"
 import type { Profile } from "../profile.js"
 import type { Snapshot } from "../registry.js"
+import { completeResult, type ServedRevision } from "../served.js"
 import { invalidParams, notServed } from "./refusal.js"
 
 /**

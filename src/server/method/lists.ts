@@ -1,10 +1,11 @@
 /** The four lists: one page each, serialised once per snapshot. */
-import { type Answer, refuse } from "../../core/exchange.js"
+
 import { codes } from "../../core/error/codes.js"
 import { fault } from "../../core/error/fault.js"
+import { type Answer, refuse } from "../../core/exchange.js"
 import type { Call } from "../context.js"
-import { completeResult } from "../served.js"
 import type { DefinitionKind, Snapshot } from "../registry.js"
+import { completeResult } from "../served.js"
 import { invalidParams, notServed } from "./refusal.js"
 
 /**

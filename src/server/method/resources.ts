@@ -1,6 +1,7 @@
 /** `resources/read`. */
-import { type Answer, refuse } from "../../core/exchange.js"
+
 import { fault } from "../../core/error/fault.js"
+import { type Answer, refuse } from "../../core/exchange.js"
 import { DEFAULT_FRESHNESS, type Freshness } from "../../core/feature/freshness.js"
 import { clampText } from "../../core/feature/text.js"
 import { hasTraversal } from "../../core/feature/uri-template.js"
@@ -8,9 +9,9 @@ import type { ResourceContents } from "../../core/model/content.js"
 import type { Call } from "../context.js"
 import { encodeContents, isContents } from "../define/content.js"
 import { isUri, type ResourceReturn } from "../define/resource.js"
-import { completeResult } from "../served.js"
 import type { Snapshot } from "../registry.js"
 import { notPlainJson } from "../result.js"
+import { completeResult } from "../served.js"
 import { internalError, invalidParams, notServed, raised } from "./refusal.js"
 
 /** A resource that was found for a uri, whichever definition it came from. */
