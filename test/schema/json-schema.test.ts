@@ -169,6 +169,10 @@ describe("The root of an input", () => {
     ["an intersection with a string", { allOf: [{ type: "object" }, { type: "string" }] }],
     ["a reference to a list", { $ref: "#/$defs/A", $defs: { A: { type: "array" } } }],
     ["a constant", { const: "a" }],
+    [
+      "the same text twice",
+      { anyOf: [{ $ref: "#/$defs/A" }, { $ref: "#/$defs/A" }], $defs: { A: { type: "string" } } },
+    ],
     ["an enum of texts", { enum: ["a", "b"] }],
     ["nothing at all", { not: {} }],
   ])("is refused when it can only be %s, and the error says what to do", (_, json) => {
@@ -339,6 +343,19 @@ describe("The arguments of a prompt", () => {
       { name: "c", required: true },
       { name: "d" },
     ])
+  })
+
+  it("are required when every branch of a union requires them, also through the same reference", () => {
+    const branch = { $ref: "#/$defs/A" }
+    const json = { oneOf: [branch, branch], $defs: { A: { properties: { a: {} }, required: ["a"] } } }
+    expect(promptArguments(schemaOf(json), owner)).toEqual([{ name: "a", required: true }])
+  })
+
+  it("end for references that double", () => {
+    const next = (level: number): object => ({ $ref: `#/$defs/d${level + 1}` })
+    const levels = Array.from({ length: 40 }, (_, level) => [`d${level}`, { anyOf: [next(level), next(level)] }])
+    const json = { ...next(-1), $defs: { ...Object.fromEntries(levels), d40: { properties: { a: {} } } } }
+    expect(promptArguments(schemaOf(json), owner)).toEqual([{ name: "a" }])
   })
 
   it("end for a schema that refers to itself", () => {

@@ -24,7 +24,7 @@ export function inputJsonSchema(schema: Schema | undefined, owner: string): Json
   if (schema === undefined) return noArguments
   const { root, index } = convert(schema, "input", owner)
   if (root["type"] === "object") return root
-  if (!mayBeObject(root, index, new Set())) {
+  if (!mayBeObject(root, index, new Map())) {
     throw invalid(
       owner,
       `its input takes an object, but the schema only allows ${describeRoot(root)}`,
@@ -63,7 +63,7 @@ export function promptArguments(schema: Schema | undefined, owner: string): read
   const root = inputJsonSchema(schema, owner)
   const index = indexSchema(root)
   if (!index.ok) throw refused(owner, index)
-  const { properties, required } = membersOf(root, index, new Set())
+  const { properties, required } = membersOf(root, index, new Map())
   return [...properties].map(([name, property]) => {
     const title = annotation(property, "title", index)
     const description = annotation(property, "description", index)
@@ -126,20 +126,25 @@ function runConverter(schema: Schema, side: "input" | "output", owner: string): 
 }
 
 /** Whether some object could satisfy the schema, as far as the keywords that decide about types tell. */
-function mayBeObject(schema: JsonValue | undefined, index: SchemaIndex, seen: Set<JsonObject>): boolean {
+function mayBeObject(schema: JsonValue | undefined, index: SchemaIndex, known: Map<JsonObject, boolean>): boolean {
   if (typeof schema === "boolean") return schema
-  if (!isJsonObject(schema) || seen.has(schema)) return true
-  seen.add(schema)
+  if (!isJsonObject(schema)) return true
+  const before = known.get(schema)
+  if (before !== undefined) return before
+  known.set(schema, true)
   const { type, enum: values, not, $ref, oneOf, anyOf, allOf } = schema
-  if (type !== undefined && !(Array.isArray(type) ? type : [type]).includes("object")) return false
-  if (schema["const"] !== undefined && !isJsonObject(schema["const"])) return false
-  if (Array.isArray(values) && !values.some(isJsonObject)) return false
-  if (not === true || (isJsonObject(not) && Object.keys(not).length === 0)) return false
-  const may = (branch: JsonValue | undefined): boolean => mayBeObject(branch, index, seen)
-  if (typeof $ref === "string" && !may(index.resolve($ref, schema))) return false
-  if (Array.isArray(oneOf) && !oneOf.some(may)) return false
-  if (Array.isArray(anyOf) && !anyOf.some(may)) return false
-  return !Array.isArray(allOf) || allOf.every(may)
+  const may = (branch: JsonValue | undefined): boolean => mayBeObject(branch, index, known)
+  const answer =
+    (type === undefined || [type].flat().includes("object")) &&
+    (schema["const"] === undefined || isJsonObject(schema["const"])) &&
+    (!Array.isArray(values) || values.some(isJsonObject)) &&
+    !(not === true || (isJsonObject(not) && Object.keys(not).length === 0)) &&
+    (typeof $ref !== "string" || may(index.resolve($ref, schema))) &&
+    (!Array.isArray(oneOf) || oneOf.some(may)) &&
+    (!Array.isArray(anyOf) || anyOf.some(may)) &&
+    (!Array.isArray(allOf) || allOf.every(may))
+  known.set(schema, answer)
+  return answer
 }
 
 function describeRoot(root: JsonObject): string {
@@ -155,32 +160,37 @@ interface Members {
 }
 
 /** The properties of an object schema. In a union a property is required when every branch requires it. */
-function membersOf(schema: JsonValue | undefined, index: SchemaIndex, seen: Set<JsonObject>): Members {
-  const properties = new Map<string, JsonValue | undefined>()
-  const required = new Set<string>()
-  if (!isJsonObject(schema) || seen.has(schema)) return { properties, required }
-  const inner = new Set([...seen, schema])
-  const { properties: own, required: names, $ref, allOf } = schema
-  if (isJsonObject(own)) for (const [name, property] of Object.entries(own)) properties.set(name, property)
-  if (Array.isArray(names)) for (const name of names) required.add(String(name))
-  const parts = [
-    ...(Array.isArray(allOf) ? allOf : []),
-    ...(typeof $ref === "string" ? [index.resolve($ref, schema)] : []),
-  ]
-  for (const part of parts) {
-    const members = membersOf(part, index, inner)
-    for (const [name, property] of members.properties) if (!properties.has(name)) properties.set(name, property)
-    for (const name of members.required) required.add(name)
+function membersOf(schema: JsonValue | undefined, index: SchemaIndex, known: Map<JsonObject, Members>): Members {
+  const members: Members = { properties: new Map(), required: new Set() }
+  if (!isJsonObject(schema)) return members
+  const before = known.get(schema)
+  if (before !== undefined) return before
+  known.set(schema, members)
+  const { properties, required, $ref, allOf, oneOf, anyOf } = schema
+  addMembers(
+    members,
+    Object.entries(isJsonObject(properties) ? properties : {}),
+    Array.isArray(required) ? required : [],
+  )
+  const of = (branch: JsonValue | undefined): Members => membersOf(branch, index, known)
+  const parts = Array.isArray(allOf) ? [...allOf] : []
+  if (typeof $ref === "string") parts.push(index.resolve($ref, schema) ?? true)
+  for (const part of parts.map(of)) addMembers(members, part.properties, part.required)
+  for (const union of [oneOf, anyOf]) {
+    const branches = Array.isArray(union) ? union.map(of) : []
+    const isInAll = (name: string): boolean => branches.every((branch) => branch.required.has(name))
+    for (const branch of branches) addMembers(members, branch.properties, [...branch.required].filter(isInAll))
   }
-  for (const union of [schema["oneOf"], schema["anyOf"]]) {
-    if (!Array.isArray(union)) continue
-    const branches = union.map((branch: JsonValue) => membersOf(branch, index, inner))
-    for (const branch of branches) {
-      for (const [name, property] of branch.properties) if (!properties.has(name)) properties.set(name, property)
-      for (const name of branch.required) if (branches.every((other) => other.required.has(name))) required.add(name)
-    }
-  }
-  return { properties, required }
+  return members
+}
+
+function addMembers(
+  members: Members,
+  properties: Iterable<readonly [string, JsonValue | undefined]>,
+  required: Iterable<JsonValue>,
+): void {
+  for (const [name, property] of properties) if (!members.properties.has(name)) members.properties.set(name, property)
+  for (const name of required) if (typeof name === "string") members.required.add(name)
 }
 
 function annotation(
