@@ -1,8 +1,8 @@
 /** The port between transports and the server: one inbound message in, JSON text out. */
 import type { Fault } from "./error/fault.js"
-import { faultText } from "./wire/build.js"
 import type { Principal } from "./http/gate.js"
 import type { HeaderFacts } from "./http/header.js"
+import { faultText } from "./wire/build.js"
 import type { Message, RequestId } from "./wire/message.js"
 
 /** Something that runs under an id and can be cancelled by it. */
@@ -33,6 +33,8 @@ export interface Exchange {
   readonly canStream: boolean
   /** Sends one message before the answer; the first one turns an HTTP answer into an event stream. */
   send(frame: string): void
+  /** Writes the answer ahead of what `serve` will resolve to, which is ignored then. */
+  finish(answer: Answer): void
   /** Ends the answer without a response, because the request was cancelled by a message. */
   close(): void
   /** Calls `run` when the peer goes away before the answer; asked for only when a handler wants to know. */

@@ -1,19 +1,19 @@
 /** `conduit-mcp`: definitions, content and errors. */
+
+export { codes } from "../core/error/codes.js"
+export { McpError, type McpErrorOptions, ToolError } from "../core/error/error.js"
+export type { ErrorKind, Reason } from "../core/error/reason.js"
+export type { Freshness } from "../core/feature/freshness.js"
+export type { LogLevel } from "../core/feature/log-level.js"
+export type { Authenticate, Gate, GateFacts, GateVerdict, Principal } from "../core/http/gate.js"
+export type { Limits } from "../core/limits.js"
 export type { Annotations, ContentBlock, ResourceContents } from "../core/model/content.js"
 export type { Icon, Implementation } from "../core/model/identity.js"
 export type { PromptMessage } from "../core/model/prompt.js"
 export type { ToolAnnotations } from "../core/model/tool.js"
-export type { Authenticate, Gate, GateFacts, GateVerdict, Principal } from "../core/http/gate.js"
-export type { Freshness } from "../core/feature/freshness.js"
-export type { LogLevel } from "../core/feature/log-level.js"
-export type { Limits } from "../core/limits.js"
 export type { Schema, StandardSchema } from "../core/schema/standard.js"
 export type { JsonObject, JsonValue } from "../core/wire/message.js"
-export { codes } from "../core/error/codes.js"
-export { McpError, type McpErrorOptions, ToolError } from "../core/error/error.js"
-export type { ErrorKind, Reason } from "../core/error/reason.js"
 export type { LogFields, Logger } from "../observe/log.js"
-export type { Bus, Change, Clock, Store, Stored } from "../store/port.js"
 export {
   type ClientView,
   type CompletionContext,
@@ -43,3 +43,4 @@ export {
 export { type AnyTool, type ToolDefinition, tool } from "../server/define/tool.js"
 export type { ManualHandler } from "../server/profile.js"
 export { createServer, type EndpointOptions, type Entry, type Server, type ServerOptions } from "../server/server.js"
+export type { Bus, Change, Clock, Store, Stored } from "../store/port.js"

@@ -7,7 +7,14 @@ export {
   pickVersion,
 } from "../core/negotiate/version.js"
 export type { Era } from "../core/revision/revision.js"
-export { era, legacyVersions, methods, modernVersions, protocolVersion, supportedVersions } from "../core/revision/table.js"
+export {
+  era,
+  legacyVersions,
+  methods,
+  modernVersions,
+  protocolVersion,
+  supportedVersions,
+} from "../core/revision/table.js"
 export {
   type ErrorResponse,
   errorResponse,
