@@ -26,3 +26,14 @@ export function capabilitiesOf(snapshot: Snapshot, options: CapabilityOptions): 
     ...(options.extensions === undefined ? {} : { extensions: options.extensions }),
   }
 }
+
+/** What remains of declared capabilities towards a client that can be sent nothing outside an answer. */
+export function withoutPush(declared: ServerCapabilities): ServerCapabilities {
+  const { logging: _, tools, prompts, resources, ...rest } = declared
+  return {
+    ...rest,
+    ...(tools === undefined ? {} : { tools: {} }),
+    ...(prompts === undefined ? {} : { prompts: {} }),
+    ...(resources === undefined ? {} : { resources: {} }),
+  }
+}

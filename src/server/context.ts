@@ -97,16 +97,28 @@ export interface CallFacts {
   /** Writes what a call changed in its session. */
   readonly save: (session: Session) => void
   readonly profile: Profile
+  /** Where a call is kept while somebody listens to its signal, to hear that the server stops. */
+  readonly watch: CallWatch
 }
+
+/** The calls whose handlers listen to their signals. */
+export interface CallWatch {
+  /** Keeps a call, or cancels it when the server has stopped already. */
+  add(call: InFlight): void
+  delete(call: InFlight): void
+}
+
+const NO_ARGUMENTS: Readonly<Record<string, string>> = Object.freeze({})
 
 /** One request while it is worked on. Nothing in it is made before something asks for it. */
 export class Call implements CompletionContext, InFlight {
   readonly facts: CallFacts
   readonly exchange: Exchange
-  arguments: Readonly<Record<string, string>> = {}
+  arguments: Readonly<Record<string, string>> = NO_ARGUMENTS
   /** Once true, nothing more is written for the call. */
   #ended = false
-  #cancelled = false
+  /** Why the call was cancelled, once it was. */
+  #reason: DOMException | undefined
   #controller: AbortController | undefined
   #progress: number | undefined
   #values: Map<ContextKey<unknown>, unknown> | undefined
@@ -120,8 +132,11 @@ export class Call implements CompletionContext, InFlight {
     if (this.#controller !== undefined) return this.#controller.signal
     const controller = new AbortController()
     this.#controller = controller
-    if (this.#cancelled) controller.abort(cancelReason(undefined))
-    else if (this.era === "modern") this.exchange.onAbort(() => this.#abort("the connection closed"))
+    if (this.#reason !== undefined) controller.abort(this.#reason)
+    else if (!this.#ended) {
+      this.facts.watch.add(this)
+      if (this.era === "modern") this.exchange.onAbort(() => this.#abort("the connection closed"))
+    }
     return controller.signal
   }
 
@@ -157,7 +172,7 @@ export class Call implements CompletionContext, InFlight {
     const progressToken = this.#progressToken()
     if (progressToken === undefined || !isProgress(this.#progress, done)) return
     this.#progress = done
-    const params = { progressToken, progress: done, ...(total === undefined ? {} : { total }) }
+    const params = { progressToken, progress: done, ...(Number.isFinite(total) ? { total } : {}) }
     this.#send("notifications/progress", message === undefined ? params : { ...params, message })
   }
 
@@ -186,12 +201,13 @@ export class Call implements CompletionContext, InFlight {
 
   /** Whether the call was cancelled, so that its answer must not be written. */
   get cancelled(): boolean {
-    return this.#cancelled
+    return this.#reason !== undefined
   }
 
   /** Says that the answer is about to be written: progress and log stop. */
   end(): void {
     this.#ended = true
+    if (this.#controller !== undefined) this.facts.watch.delete(this)
   }
 
   /** The answer with this result, as JSON text. */
@@ -200,9 +216,10 @@ export class Call implements CompletionContext, InFlight {
   }
 
   #abort(reason: string | undefined): void {
-    this.#ended = true
-    this.#cancelled = true
-    this.#controller?.abort(cancelReason(reason))
+    if (this.#ended) return
+    this.end()
+    this.#reason = new DOMException(reason ?? "the request was cancelled", "AbortError")
+    this.#controller?.abort(this.#reason)
   }
 
   #progressToken(): RequestId | undefined {
@@ -214,15 +231,15 @@ export class Call implements CompletionContext, InFlight {
   #log(level: LogLevel, message: string, data: JsonObject | undefined): void {
     const { logLevel } = this.facts
     if (this.#ended || logLevel === undefined || !this.exchange.canStream || !atLeast(level, logLevel)) return
-    const said: JsonValue = data === undefined ? message : { message, ...data }
-    this.#send("notifications/message", { level, data: said })
+    const said: JsonValue = data === undefined ? message : { ...data, message }
+    try {
+      this.#send("notifications/message", { level, data: said })
+    } catch (error) {
+      this.facts.profile.logger.warn("a log message for the client is not JSON", { level, message, error })
+    }
   }
 
   #send(method: string, params: JsonObject): void {
     this.exchange.send(notificationText(method, params))
   }
-}
-
-function cancelReason(reason: string | undefined): DOMException {
-  return new DOMException(reason ?? "the request was cancelled", "AbortError")
 }

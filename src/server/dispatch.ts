@@ -15,7 +15,7 @@ import type { LogLevel } from "../core/feature/log-level.js"
 import type { Principal } from "../core/http/gate.js"
 import type { HeaderFacts } from "../core/http/header.js"
 import type { Limits } from "../core/limits.js"
-import { decideInbound, decidePipe, type Inbound, methodNotFound } from "../core/negotiate/inbound.js"
+import { decideInbound, decidePipe, type Inbound, methodNotFound, sessionNotFound } from "../core/negotiate/inbound.js"
 import type { MethodFacts, Revision } from "../core/revision/revision.js"
 import { era, findRevision, preferredLegacy } from "../core/revision/table.js"
 import {
@@ -25,12 +25,12 @@ import {
   type RequestId,
   type RequestMessage,
 } from "../core/wire/message.js"
-import type { Clock } from "../store/port.js"
-import { Call, type CallFacts } from "./context.js"
+import type { Clock, MaybePromise } from "../store/port.js"
+import { Call, type CallFacts, type CallWatch } from "./context.js"
 import { cancelAll, createSession, type Session, type Sessions } from "./era/session.js"
 import { initialized, readInitialize } from "./method/lifecycle.js"
 import { callManual } from "./method/manual.js"
-import { internalError, notServed } from "./method/refusal.js"
+import { internalError, internalFault, notServed, referenceTo } from "./method/refusal.js"
 import type { Profile } from "./profile.js"
 import type { Snapshot } from "./registry.js"
 import { routes } from "./routes.js"
@@ -45,6 +45,8 @@ export interface EndpointParts {
   readonly sessions: Sessions | undefined
   readonly limits: Limits
   readonly clock: Clock
+  /** Called once the endpoint is closed. */
+  readonly onClose: () => void
 }
 
 /** What a call is told of its caller, in either era. */
@@ -55,6 +57,8 @@ const NOBODY: Caller = { clientCapabilities: {}, clientInfo: undefined, logLevel
 /** The least level that a legacy client hears until it sets one. */
 const LEGACY_LOG_LEVEL: LogLevel = "info"
 
+const STOPPED = "the server stopped"
+
 /** The endpoint of one server on one transport. */
 export function createEndpoint(parts: EndpointParts): Endpoint {
   return new ServerEndpoint(parts)
@@ -63,6 +67,12 @@ export function createEndpoint(parts: EndpointParts): Endpoint {
 class ServerEndpoint implements Endpoint {
   readonly #parts: EndpointParts
   #running = 0
+  #stopped = false
+  readonly #watched = new Set<InFlight>()
+  readonly #watch: CallWatch = {
+    add: (call) => void (this.#stopped ? call.cancel(STOPPED) : this.#watched.add(call)),
+    delete: (call) => void this.#watched.delete(call),
+  }
   readonly #save = (session: Session): void => {
     if (session.id !== "") this.#parts.sessions?.save(session)
   }
@@ -82,22 +92,51 @@ class ServerEndpoint implements Endpoint {
     if (id === undefined || isModernHeader(header)) {
       return this.#follow(decideInbound(message, header, "none", sessions !== undefined), message, exchange, undefined)
     }
-    const found = sessions?.find(id, peer.principal)
-    return found instanceof Promise
-      ? found.then((session) => this.#inSession(message, exchange, header, session))
-      : this.#inSession(message, exchange, header, found)
+    return this.#afterStore(
+      message.id,
+      () => sessions?.find(id, peer.principal),
+      (session) => this.#inSession(message, exchange, header, session),
+    )
   }
 
-  async end(header: HeaderFacts, principal: Principal | undefined, method: "DELETE" | "GET"): Promise<Answer> {
+  end(header: HeaderFacts, principal: Principal | undefined, method: "DELETE" | "GET"): Answer | Promise<Answer> {
     const { sessions } = this.#parts
     if (sessions === undefined || isModernHeader(header)) return methodNotAllowed("POST")
-    const session = header.session === undefined ? undefined : await sessions.find(header.session, principal)
-    if (header.session !== undefined && session === undefined) {
-      return refuse(fault(404, codes.sessionNotFound, "session_not_found", "Session not found"))
+    const id = header.session
+    if (id === undefined) return methodNotAllowed("POST, DELETE")
+    return this.#afterStore(
+      undefined,
+      () => sessions.find(id, principal),
+      (session) => {
+        if (session === undefined) return refuse(sessionNotFound())
+        if (method === "GET") return methodNotAllowed("POST, DELETE")
+        return this.#afterStore(
+          undefined,
+          () => sessions.end(session),
+          () => ENDED,
+        )
+      },
+    )
+  }
+
+  /** Goes on with what a store answered, now or later. A store that fails is an internal error, and serves nobody. */
+  #afterStore<T>(
+    id: RequestId | undefined,
+    ask: () => MaybePromise<T>,
+    follow: (answered: T) => Answer | Promise<Answer>,
+  ): Answer | Promise<Answer> {
+    const fail = (error: unknown): Answer => {
+      const reference = referenceTo("session-store")
+      this.#parts.profile.logger.error("the session store failed", { reference, error })
+      return refuse(internalFault(500, reference, id))
     }
-    if (session === undefined || method === "GET") return methodNotAllowed("POST, DELETE")
-    await sessions.end(session)
-    return { status: 204, text: undefined, headers: undefined }
+    let answered: MaybePromise<T>
+    try {
+      answered = ask()
+    } catch (error) {
+      return fail(error)
+    }
+    return answered instanceof Promise ? answered.then(follow, fail) : follow(answered)
   }
 
   leave(peer: Peer): void {
@@ -105,7 +144,11 @@ class ServerEndpoint implements Endpoint {
   }
 
   close(): void {
+    if (this.#stopped) return
+    this.#stopped = true
+    this.#parts.onClose()
     this.#parts.sessions?.close()
+    for (const call of [...this.#watched]) call.cancel(STOPPED)
   }
 
   #inSession(
@@ -194,8 +237,7 @@ class ServerEndpoint implements Endpoint {
       const answer = initialized(message, served, profile, snapshot(), true)
       return { ...answer, headers: { "Mcp-Session-Id": session.id } }
     }
-    const opened = sessions.open(record)
-    return opened instanceof Promise ? opened.then(follow) : follow(opened)
+    return this.#afterStore(message.id, () => sessions.open(record), follow)
   }
 
   #notice(method: string, params: JsonObject | undefined, inFlight: Map<RequestId, InFlight> | undefined): void {
@@ -238,6 +280,7 @@ class ServerEndpoint implements Endpoint {
         session,
         save: this.#save,
         profile,
+        watch: this.#watch,
       },
       exchange,
     )
@@ -275,13 +318,16 @@ class ServerEndpoint implements Endpoint {
 
   #finish(call: Call, inFlight: Map<RequestId, InFlight> | undefined, answer: Answer): Answer {
     this.#running--
-    const { id } = call.facts
+    const { id, session } = call.facts
     if (inFlight !== undefined && inFlight.get(id) === call) inFlight.delete(id)
+    if (session !== undefined) session.seenAtMs = this.#parts.clock.now()
     if (call.cancelled) return silent
     call.end()
     return answer
   }
 }
+
+const ENDED: Answer = { status: 204, text: undefined, headers: undefined }
 
 function methodNotAllowed(allow: string): Answer {
   return refuse(fault(405, codes.invalidRequest, "method_not_allowed", "Method not allowed"), { Allow: allow })

@@ -14,7 +14,7 @@ import { type Logger, stderrLogger } from "../observe/log.js"
 import { createSystemClock } from "../store/clock.js"
 import { createMemoryBus, createMemoryStore } from "../store/memory.js"
 import type { Bus, Clock, Store } from "../store/port.js"
-import { capabilitiesOf } from "./capabilities.js"
+import { capabilitiesOf, withoutPush } from "./capabilities.js"
 import { type PromptDefinition, type PromptOptions, prompt } from "./define/prompt.js"
 import { type ResourceDefinition, type ResourceOptions, resource } from "./define/resource.js"
 import {
@@ -77,9 +77,13 @@ export interface EndpointOptions {
 
 /** A tool, resource, template or prompt that was added to a running server. */
 export interface Entry<Patch> {
-  /** Changes options; lists that are asked for from now on show it. */
+  /**
+   * Changes options; lists that are asked for from now on show it.
+   *
+   * @throws `McpError` of kind `misuse` once it was taken away.
+   */
   update(patch: Patch): void
-  /** Takes it away. */
+  /** Takes it away; nothing happens when it is gone already. */
   remove(): void
 }
 
@@ -205,14 +209,16 @@ class DefinedServer<Tools extends readonly AnyTool[]> implements Server<Tools> {
     const limits = resolveLimits(options.limits)
     const clock = options.clock ?? createSystemClock()
     const store = options.store ?? createMemoryStore({ clock })
+    const report = (error: unknown): void => this.logger.error("the session store failed", { error })
     const { bus } = options
-    if (bus !== undefined) this.#bus.subscribe((change) => bus.publish(change))
+    const unsubscribe = bus === undefined ? undefined : this.#bus.subscribe((change) => bus.publish(change))
     return createEndpoint({
       profile: this.#profile,
       snapshot: () => this.#current(),
-      sessions: options.sessions === false ? undefined : createSessions({ store, clock, limits }),
+      sessions: options.sessions === false ? undefined : createSessions({ store, clock, limits, report }),
       limits,
       clock,
+      onClose: () => unsubscribe?.(),
     })
   }
 
@@ -267,12 +273,16 @@ class DefinedServer<Tools extends readonly AnyTool[]> implements Server<Tools> {
       this.changed(listOf(kind))
     }
     let current: AnyDefinition & { with(patch: Patch): AnyDefinition } = definition
+    const isCurrent = (): boolean => this.#definitions[kind].get(key) === current
     return {
       update: (patch) => {
+        if (!isCurrent()) throw misuse("invalid_definition", `"${key}" was removed and cannot be updated; add it again`)
         current = current.with(patch) as typeof current
         change(current)
       },
-      remove: () => change(undefined),
+      remove: () => {
+        if (isCurrent()) change(undefined)
+      },
     }
   }
 }
@@ -302,18 +312,36 @@ function createProfile(options: ServerOptions<readonly AnyTool[]>, logger: Logge
     ...(websiteUrl === undefined ? {} : { websiteUrl }),
     ...(icons === undefined ? {} : { icons }),
   }
-  const logging = options.logging ?? true
-  const { extensions, capabilities, handlers } = options
+  const { extensions, handlers, capabilities: declared = {} } = options
+  const manual = handlers === undefined ? undefined : checkHandlers(handlers)
+  const logging = manual === undefined ? (options.logging ?? true) : declared.logging !== undefined
   return {
     instructions: options.instructions,
     logging,
     freshness: freshness.freshness,
-    manual: handlers === undefined ? undefined : new Map(Object.entries(handlers)),
+    manual,
     served: new Map(revisions.map((revision) => [revision.version, createServed(revision, implementation)])),
     logger,
-    capabilities: (snapshot, reachable) =>
-      handlers === undefined
-        ? capabilitiesOf(snapshot, { logging: logging && reachable, extensions })
-        : (capabilities ?? {}),
+    capabilities(snapshot, reachable) {
+      if (manual !== undefined) return reachable ? declared : withoutPush(declared)
+      return capabilitiesOf(snapshot, { logging: logging && reachable, extensions })
+    },
   }
+}
+
+/** Handlers by method; one that nothing would ever call is a misuse. */
+function checkHandlers(handlers: Readonly<Record<string, ManualHandler>>): ReadonlyMap<string, ManualHandler> {
+  const checked = new Map(Object.entries(handlers))
+  for (const [method, handler] of checked) {
+    if (typeof handler !== "function") {
+      throw misuse("invalid_option", `handlers["${clampText(method)}"] must be a function`)
+    }
+    if (method === "initialize" || !revisions.some((revision) => revision.methods.has(method))) {
+      throw misuse(
+        "invalid_option",
+        `handlers["${clampText(method)}"] is not a method that a server can handle by hand`,
+      )
+    }
+  }
+  return checked
 }

@@ -9,7 +9,7 @@ import { clampText } from "../feature/text.js"
 import { decodeHeaderValue, type HeaderFacts } from "../http/header.js"
 import type { MethodFacts, Revision } from "../revision/revision.js"
 import { era, findRevision, legacyVersions, supportedVersions } from "../revision/table.js"
-import type { JsonObject, Message, RequestMessage } from "../wire/message.js"
+import type { JsonObject, Message, RequestId, RequestMessage } from "../wire/message.js"
 
 /** Whether the session that a message names lives, is unknown, or is not named. */
 export type SessionState = "live" | "unknown" | "none"
@@ -73,10 +73,7 @@ function decideLegacy(message: Message, header: HeaderFacts, session: SessionSta
     })
   }
   if (session === "live") return { kind: "session" }
-  if (session === "unknown") {
-    const text = "Session not found: it ended or never was; send initialize again"
-    return fault(404, codes.sessionNotFound, "session_not_found", text, id)
-  }
+  if (session === "unknown") return sessionNotFound(id)
   if (revision === undefined) {
     const text = "the MCP-Protocol-Version header is missing, and so is a session"
     return fault(400, codes.headerMismatch, "header_mismatch", text, id)
@@ -84,6 +81,12 @@ function decideLegacy(message: Message, header: HeaderFacts, session: SessionSta
   if (!sessionsServed) return { kind: "stateless", revision }
   const text = `no session: ${revision.version} is spoken after initialize, with its Mcp-Session-Id`
   return fault(400, codes.invalidRequest, "no_session", text, id)
+}
+
+/** The refusal of a message for a session that is not there, or is somebody else's. */
+export function sessionNotFound(id?: RequestId): Fault {
+  const text = "Session not found: it ended or never was; send initialize again"
+  return fault(404, codes.sessionNotFound, "session_not_found", text, id)
 }
 
 function decideNotification(named: string, header: HeaderFacts): Inbound {

@@ -4,15 +4,19 @@ import type { LogLevel } from "../../core/feature/log-level.js"
 import type { Principal } from "../../core/http/gate.js"
 import type { Limits } from "../../core/limits.js"
 import { findRevision } from "../../core/revision/table.js"
-import type { JsonObject, RequestId } from "../../core/wire/message.js"
+import { isObject, type JsonObject, type RequestId } from "../../core/wire/message.js"
 import type { Clock, MaybePromise, Store } from "../../store/port.js"
+
+/** What tells one caller from another. */
+export type Identity = Pick<Principal, "id" | "issuer" | "clientId" | "strategy">
 
 /** What is kept of a session where other nodes can read it. */
 export interface SessionRecord {
   readonly version: string
   readonly capabilities: JsonObject
   readonly clientInfo: JsonObject | undefined
-  readonly principal: Principal | undefined
+  /** Who opened it, and nothing more of them. */
+  readonly principal: Identity | undefined
   readonly logLevel: LogLevel | undefined
 }
 
@@ -50,21 +54,27 @@ export interface SessionsOptions {
   readonly store: Store
   readonly clock: Clock
   readonly limits: Limits
+  /** Hears of what could not be written. */
+  readonly report: (error: unknown) => void
 }
 
 /** Sessions over a store, with those of this node at hand. Idle ones are let go; an unknown id never allocates. */
-export function createSessions({ store, clock, limits }: SessionsOptions): Sessions {
+export function createSessions({ store, clock, limits, report }: SessionsOptions): Sessions {
   const live = new Map<string, Session>()
   const ttlMs = limits.sessionIdleMs
+  let opening = 0
   let stopSweep: (() => void) | undefined
 
   const key = (id: string): string => `session:${id}`
 
+  const isIdle = (session: Session): boolean => session.inFlight.size === 0 && session.seenAtMs + ttlMs <= clock.now()
+
+  const dropIdle = (): void => {
+    for (const session of live.values()) if (isIdle(session)) live.delete(session.id)
+  }
+
   const sweep = (): void => {
-    const oldestMs = clock.now() - ttlMs
-    for (const session of live.values()) {
-      if (session.seenAtMs <= oldestMs && session.inFlight.size === 0) live.delete(session.id)
-    }
+    dropIdle()
     stopSweep = live.size === 0 ? undefined : clock.after(ttlMs / 4, sweep)
   }
 
@@ -76,40 +86,47 @@ export function createSessions({ store, clock, limits }: SessionsOptions): Sessi
 
   const write = (session: Session): void => {
     session.storedAtMs = clock.now()
-    void store.set(key(session.id), JSON.stringify(session.record), { ttlMs })
+    try {
+      const written = store.set(key(session.id), JSON.stringify(session.record), { ttlMs })
+      if (written instanceof Promise) written.catch(report)
+    } catch (error) {
+      report(error)
+    }
   }
 
   const touch = (session: Session, principal: Principal | undefined): Session | undefined => {
-    const nowMs = clock.now()
-    if (session.seenAtMs + ttlMs <= nowMs && session.inFlight.size === 0) {
-      live.delete(session.id)
-      return undefined
-    }
     if (!isSamePrincipal(session.record.principal, principal)) return undefined
-    session.seenAtMs = nowMs
-    if (nowMs - session.storedAtMs > ttlMs / 4) write(session)
+    session.seenAtMs = clock.now()
+    if (session.seenAtMs - session.storedAtMs > ttlMs / 4) write(session)
     return session
   }
 
+  /** A session that another node opened. Several messages may ask for it at once: they share one. */
   const load = (id: string, value: string | undefined, principal: Principal | undefined): Session | undefined => {
-    if (value === undefined) return undefined
-    const record = JSON.parse(value) as SessionRecord
-    if (findRevision(record.version) === undefined || !isSamePrincipal(record.principal, principal)) return undefined
+    const known = live.get(id)
+    if (known !== undefined) return touch(known, principal)
+    const record = value === undefined ? undefined : readRecord(value)
+    if (record === undefined || !isSamePrincipal(record.principal, principal)) return undefined
     return keep(createSession(id, record, clock.now()))
   }
 
   return {
     open(record) {
-      if (live.size >= limits.maxSessions) sweep()
-      if (live.size >= limits.maxSessions) return undefined
+      if (live.size + opening >= limits.maxSessions) dropIdle()
+      if (live.size + opening >= limits.maxSessions) return undefined
       const session = createSession(randomId(), record, clock.now())
+      const finish = (written: boolean): Session | undefined => (written ? keep(session) : undefined)
       const written = store.set(key(session.id), JSON.stringify(record), { ttlMs, if: "absent" })
-      if (written instanceof Promise) return written.then((ok) => (ok ? keep(session) : undefined))
-      return written ? keep(session) : undefined
+      if (!(written instanceof Promise)) return finish(written)
+      opening++
+      return written.finally(() => opening--).then(finish)
     },
     find(id, principal) {
       const session = live.get(id)
-      if (session !== undefined) return touch(session, principal)
+      if (session !== undefined) {
+        if (!isIdle(session)) return touch(session, principal)
+        live.delete(id)
+      }
       const stored = store.get(key(id))
       return stored instanceof Promise
         ? stored.then((found) => load(id, found?.value, principal))
@@ -129,14 +146,34 @@ export function createSessions({ store, clock, limits }: SessionsOptions): Sessi
   }
 }
 
+/** A record as it was written; undefined for what is none, such as that of another release. */
+function readRecord(value: string): SessionRecord | undefined {
+  try {
+    const record = JSON.parse(value) as SessionRecord
+    return findRevision(record.version) === undefined || !isObject(record.capabilities) ? undefined : record
+  } catch {
+    return undefined
+  }
+}
+
 /** Cancels everything in a table of running requests. */
 export function cancelAll(inFlight: Map<RequestId, InFlight>, reason: string): void {
   for (const running of [...inFlight.values()]) running.cancel(reason)
   inFlight.clear()
 }
 
+/** The identity of a caller, without scopes and claims. */
+export function identityOf({ id, issuer, clientId, strategy }: Principal): Identity {
+  return {
+    id,
+    ...(issuer === undefined ? {} : { issuer }),
+    ...(clientId === undefined ? {} : { clientId }),
+    ...(strategy === undefined ? {} : { strategy }),
+  }
+}
+
 /** Whether two callers are one: same id, from the same issuer, through the same client. Nobody equals only nobody. */
-export function isSamePrincipal(one: Principal | undefined, other: Principal | undefined): boolean {
+export function isSamePrincipal(one: Identity | undefined, other: Identity | undefined): boolean {
   return (
     one?.id === other?.id &&
     one?.issuer === other?.issuer &&

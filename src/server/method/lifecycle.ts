@@ -11,7 +11,7 @@ import { supportedVersions } from "../../core/revision/table.js"
 import { resultText } from "../../core/wire/build.js"
 import { isJsonObject, type RequestMessage } from "../../core/wire/message.js"
 import type { Call } from "../context.js"
-import type { SessionRecord } from "../era/session.js"
+import { identityOf, type SessionRecord } from "../era/session.js"
 import type { Profile } from "../profile.js"
 import type { Snapshot } from "../registry.js"
 import { completeResult, type ServedRevision } from "../served.js"
@@ -70,7 +70,7 @@ export function readInitialize(message: RequestMessage, principal: Principal | u
     version: offerRevision(asked).version,
     capabilities: isJsonObject(capabilities) ? capabilities : {},
     clientInfo: readImplementation(params["clientInfo"]),
-    principal,
+    principal: principal === undefined ? undefined : identityOf(principal),
     logLevel: undefined,
   }
 }

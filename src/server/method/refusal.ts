@@ -2,10 +2,10 @@
 
 import { codes } from "../../core/error/codes.js"
 import { McpError } from "../../core/error/error.js"
-import { fault } from "../../core/error/fault.js"
+import { type Fault, fault } from "../../core/error/fault.js"
 import { type Answer, refuse } from "../../core/exchange.js"
 import { methodNotFound } from "../../core/negotiate/inbound.js"
-import { isJsonObject, type JsonObject } from "../../core/wire/message.js"
+import { isJsonObject, type JsonObject, type RequestId } from "../../core/wire/message.js"
 import type { Call } from "../context.js"
 
 /** The refusal of a method whose feature this server does not have: as if the revision did not know it. */
@@ -23,8 +23,13 @@ export function invalidParams(call: Call, problem: string, data?: JsonObject): A
 export function internalError(call: Call, what: string, error: unknown): Answer {
   const reference = referenceOf(call)
   call.facts.profile.logger.error(`${what} failed`, { reference, error })
+  return refuse(internalFault(200, reference, call.facts.id))
+}
+
+/** An error that says nothing but where the log says more. */
+export function internalFault(status: number, reference: string, id: RequestId | undefined): Fault {
   const text = `Internal error (reference ${reference})`
-  return refuse(fault(200, codes.internalError, "internal_error", text, call.facts.id, { reference }))
+  return fault(status, codes.internalError, "internal_error", text, id, { reference })
 }
 
 /**
@@ -48,7 +53,12 @@ function mayLeave(code: number, modern: boolean): boolean {
   return !modern || !((code <= -32000 && code >= -32019) || code === codes.urlElicitationRequired)
 }
 
-/** A reference that ties what the caller sees to the line in the log. */
+/** A reference that ties what the caller of a method sees to the line in the log. */
 export function referenceOf(call: Call): string {
-  return `${call.facts.method.replace("/", "-")}-${crypto.randomUUID().slice(0, 8)}`
+  return referenceTo(call.facts.method.replace("/", "-"))
+}
+
+/** {@link referenceOf} for what is not a call. */
+export function referenceTo(what: string): string {
+  return `${what}-${crypto.randomUUID().slice(0, 8)}`
 }
