@@ -21,6 +21,10 @@ export interface Limits {
   readonly maxSessions: number
   /** How long a legacy session may be idle. Default 30 minutes. */
   readonly sessionIdleMs: number
+  /** How long a call may wait for its client between two rounds. Default 15 minutes. */
+  readonly stateTtlMs: number
+  /** The largest `requestState`; one that would grow past it is kept in the store. Default 64 KiB. */
+  readonly maxStateBytes: number
   /** How often a quiet event stream sends a comment. Default 15,000. */
   readonly keepAliveMs: number
 }
@@ -36,6 +40,8 @@ export const DEFAULT_LIMITS: Limits = {
   maxInFlightPerPeer: 1_000,
   maxSessions: 10_000,
   sessionIdleMs: 30 * 60_000,
+  stateTtlMs: 15 * 60_000,
+  maxStateBytes: 64 << 10,
   keepAliveMs: 15_000,
 }
 

@@ -1,15 +1,21 @@
 /** What a handler knows of its call: the public `Context`, and the `Call` that implements it for one request. */
 import type { Answer, Exchange, InFlight } from "../core/exchange.js"
-import { answer } from "../core/exchange.js"
+import { answer, silent } from "../core/exchange.js"
 import { META } from "../core/feature/envelope.js"
 import { atLeast, type LogLevel } from "../core/feature/log-level.js"
 import { isProgress, isProgressToken } from "../core/feature/progress.js"
 import type { Principal } from "../core/http/gate.js"
 import { type ClientCapability, hasCapability } from "../core/model/capability.js"
+import type { Elicited, ElicitedUrl } from "../core/model/elicitation.js"
+import type { Root, SamplingRequest, SamplingResult } from "../core/model/sampling.js"
 import type { Era } from "../core/revision/revision.js"
+import type { OutputOf, Schema } from "../core/schema/standard.js"
 import { notificationText, resultText } from "../core/wire/build.js"
 import { isJsonObject, type JsonObject, type JsonValue, type RequestId } from "../core/wire/message.js"
 import type { Session } from "./era/session.js"
+import type { AskOptions, CallInput, ElicitUrlOptions, Input, Jsonify, OnceContext } from "./input/input.js"
+import { type Asking, openInput } from "./input/open.js"
+import type { RoundStart } from "./input/replay.js"
 import type { Profile } from "./profile.js"
 import type { Snapshot } from "./registry.js"
 import type { ServedRevision } from "./served.js"
@@ -49,7 +55,7 @@ export interface ContextLog {
 }
 
 /** What a handler knows of its call, and what it can do beside returning. */
-export interface Context {
+export interface Context extends Input {
   /** Aborted when the call is cancelled, by the client or because the server stops. */
   readonly signal: AbortSignal
   readonly era: Era
@@ -94,9 +100,14 @@ export interface CallFacts {
   readonly logLevel: LogLevel | undefined
   /** The legacy session that the call came in. */
   readonly session: Session | undefined
+  /** Where the call stands under its id while it is worked on. */
+  readonly inFlight: Map<RequestId, InFlight> | undefined
   /** Writes what a call changed in its session. */
   readonly save: (session: Session) => void
   readonly profile: Profile
+  /** Whether handlers of the method may ask the client. */
+  readonly mayAsk: boolean
+  readonly asking: Asking
   /** Where a call is kept while somebody listens to its signal, to hear that the server stops. */
   readonly watch: CallWatch
 }
@@ -120,6 +131,13 @@ export class Call implements CompletionContext, InFlight {
   /** Why the call was cancelled, once it was. */
   #reason: DOMException | undefined
   #controller: AbortController | undefined
+  #input: CallInput | undefined
+  /** Why the run is over although the call is not, once it is. */
+  #suspension: Error | undefined
+  /** Resolves once the answer of a call that waits for its client is written. */
+  #delivery: Promise<void> | undefined
+  /** What a call in its second round or later, or with answers given beforehand, starts with. */
+  round: RoundStart | undefined
   #progress: number | undefined
   #values: Map<ContextKey<unknown>, unknown> | undefined
 
@@ -132,7 +150,8 @@ export class Call implements CompletionContext, InFlight {
     if (this.#controller !== undefined) return this.#controller.signal
     const controller = new AbortController()
     this.#controller = controller
-    if (this.#reason !== undefined) controller.abort(this.#reason)
+    const over = this.#reason ?? this.#suspension
+    if (over !== undefined) controller.abort(over)
     else if (!this.#ended) {
       this.facts.watch.add(this)
       if (this.era === "modern") this.exchange.onAbort(() => this.#abort("the connection closed"))
@@ -184,6 +203,34 @@ export class Call implements CompletionContext, InFlight {
     return this.exchange.header?.get(name.toLowerCase())
   }
 
+  get suspended(): boolean {
+    return this.#suspension !== undefined
+  }
+
+  elicit<S extends Schema>(message: string, schema: S, options?: AskOptions): Promise<Elicited<OutputOf<S>>> {
+    return this.#openInput().elicit(message, schema, options)
+  }
+
+  elicitUrl(message: string, url: (id: string) => string, options?: ElicitUrlOptions): Promise<ElicitedUrl> {
+    return this.#openInput().elicitUrl(message, url, options)
+  }
+
+  sample(request: SamplingRequest, options?: AskOptions): Promise<SamplingResult> {
+    return this.#openInput().sample(request, options)
+  }
+
+  roots(options?: AskOptions): Promise<readonly Root[]> {
+    return this.#openInput().roots(options)
+  }
+
+  once<T>(key: string, step: (once: OnceContext) => T | Promise<T>): Promise<Jsonify<T>> {
+    return this.#openInput().once(key, step)
+  }
+
+  onEnd(free: () => unknown): void {
+    this.#openInput().onEnd(free)
+  }
+
   get<T>(key: ContextKey<T>): T | undefined {
     return this.#values?.get(key) as T | undefined
   }
@@ -204,6 +251,55 @@ export class Call implements CompletionContext, InFlight {
     return this.#reason !== undefined
   }
 
+  /** Says that this run is over because the client is asked: its signal aborts, and progress and log stop. */
+  suspend(reason: Error): void {
+    this.#suspension = reason
+    this.end()
+    this.#controller?.abort(reason)
+  }
+
+  /** Writes the answer of a call that waits for its client, ahead of the end of its handler. */
+  deliver(answered: Promise<Answer>): Promise<void> {
+    this.#delivery = answered.then((ready) => {
+      if (!this.cancelled) this.exchange.finish(ready)
+      this.release()
+    })
+    return this.#delivery
+  }
+
+  /** Whether anything is to be done between the end of the handler and the answer. */
+  get unsettled(): boolean {
+    return this.#input !== undefined
+  }
+
+  /** Settles the end of a call that asked or kept something: waits until its answer is written, or frees what it holds. */
+  async settled(outcome: Answer): Promise<Answer> {
+    if (this.#delivery !== undefined) {
+      await this.#delivery
+      return silent
+    }
+    this.#input?.end()
+    for (const free of this.#input?.takeFrees() ?? []) {
+      try {
+        await free()
+      } catch (error) {
+        this.facts.profile.logger.error("a function given to ctx.onEnd failed", { method: this.facts.method, error })
+      }
+    }
+    return outcome
+  }
+
+  /** Gives the call's id back. */
+  release(): void {
+    const { inFlight, id } = this.facts
+    if (inFlight?.get(id) === this) inFlight.delete(id)
+  }
+
+  #openInput(): CallInput {
+    this.#input ??= openInput(this)
+    return this.#input
+  }
+
   /** Says that the answer is about to be written: progress and log stop. */
   end(): void {
     this.#ended = true
@@ -220,6 +316,7 @@ export class Call implements CompletionContext, InFlight {
     this.end()
     this.#reason = new DOMException(reason ?? "the request was cancelled", "AbortError")
     this.#controller?.abort(this.#reason)
+    this.#input?.end()
   }
 
   #progressToken(): RequestId | undefined {
@@ -231,6 +328,7 @@ export class Call implements CompletionContext, InFlight {
   #log(level: LogLevel, message: string, data: JsonObject | undefined): void {
     const { logLevel } = this.facts
     if (this.#ended || logLevel === undefined || !this.exchange.canStream || !atLeast(level, logLevel)) return
+    if (this.#input?.replaying === true || (this.#input === undefined && this.round?.state !== undefined)) return
     const said: JsonValue = data === undefined ? message : { ...data, message }
     try {
       this.#send("notifications/message", { level, data: said })

@@ -28,6 +28,7 @@ import {
 import type { Clock, MaybePromise } from "../store/port.js"
 import { Call, type CallFacts, type CallWatch } from "./context.js"
 import { cancelAll, createSession, type Session, type Sessions } from "./era/session.js"
+import type { Asking } from "./input/open.js"
 import { initialized, readInitialize } from "./method/lifecycle.js"
 import { callManual } from "./method/manual.js"
 import { internalError, internalFault, notServed, referenceTo } from "./method/refusal.js"
@@ -43,6 +44,7 @@ export interface EndpointParts {
   readonly snapshot: () => Snapshot
   /** Undefined when legacy clients are served without sessions. */
   readonly sessions: Sessions | undefined
+  readonly asking: Asking
   readonly limits: Limits
   readonly clock: Clock
   /** Called once the endpoint is closed. */
@@ -207,7 +209,10 @@ class ServerEndpoint implements Endpoint {
       this.#notice(message.method, message.params, inFlight)
       return accepted
     }
-    if (message.kind !== "request") return accepted
+    if (message.kind !== "request") {
+      session?.outbox.settle(message)
+      return accepted
+    }
     const revision = stated ?? (session === undefined ? preferredLegacy : findRevision(session.record.version))
     const method = revision?.methods.get(message.method)
     if (revision === undefined || method === undefined) return refuse(methodNotFound(message, 200))
@@ -278,6 +283,9 @@ class ServerEndpoint implements Endpoint {
         clientInfo,
         logLevel,
         session,
+        mayAsk: method.mayAsk,
+        asking: this.#parts.asking,
+        inFlight,
         save: this.#save,
         profile,
         watch: this.#watch,
@@ -286,7 +294,7 @@ class ServerEndpoint implements Endpoint {
     )
     inFlight?.set(id, call)
     this.#running++
-    return this.#settle(call, inFlight, this.#route(call, method))
+    return this.#settle(call, this.#route(call, method))
   }
 
   #route(call: Call, method: MethodFacts): Answer | Promise<Answer> {
@@ -304,22 +312,17 @@ class ServerEndpoint implements Endpoint {
     }
   }
 
-  #settle(
-    call: Call,
-    inFlight: Map<RequestId, InFlight> | undefined,
-    outcome: Answer | Promise<Answer>,
-  ): Answer | Promise<Answer> {
-    if (!(outcome instanceof Promise)) return this.#finish(call, inFlight, outcome)
-    return outcome.then(
-      (answer) => this.#finish(call, inFlight, answer),
-      (error: unknown) => this.#finish(call, inFlight, internalError(call, call.facts.method, error)),
-    )
+  #settle(call: Call, outcome: Answer | Promise<Answer>): Answer | Promise<Answer> {
+    if (!(outcome instanceof Promise)) return this.#finish(call, outcome)
+    const settled = (answer: Answer): Answer | Promise<Answer> =>
+      call.unsettled ? call.settled(answer).then((last) => this.#finish(call, last)) : this.#finish(call, answer)
+    return outcome.then(settled, (error: unknown) => settled(internalError(call, call.facts.method, error)))
   }
 
-  #finish(call: Call, inFlight: Map<RequestId, InFlight> | undefined, answer: Answer): Answer {
+  #finish(call: Call, answer: Answer): Answer {
     this.#running--
-    const { id, session } = call.facts
-    if (inFlight !== undefined && inFlight.get(id) === call) inFlight.delete(id)
+    call.release()
+    const { session } = call.facts
     if (session !== undefined) session.seenAtMs = this.#parts.clock.now()
     if (call.cancelled) return silent
     call.end()

@@ -15,6 +15,7 @@ export type ManualHandler = (params: JsonObject, ctx: Context) => JsonObject | P
 
 /** What a server is, fixed when it is made. */
 export interface Profile {
+  readonly name: string
   readonly instructions: string | undefined
   /** Whether `ctx.log` reaches the client at all. */
   readonly logging: boolean

@@ -5,7 +5,7 @@ import type { Revision } from "../core/revision/revision.js"
 import { isPlain } from "../core/schema/bounds.js"
 import { describeIssues } from "../core/schema/issue.js"
 import type { SchemaResult } from "../core/schema/standard.js"
-import type { JsonObject } from "../core/wire/message.js"
+import { isObject, type JsonObject } from "../core/wire/message.js"
 import { isMarkedBlock, isToolResult, type ToolResult } from "./define/content.js"
 import type { AnyTool } from "./define/tool.js"
 
@@ -39,7 +39,7 @@ export function encodeReturn(
 ): ToolOutcome | UnusableReturn | Promise<ToolOutcome | UnusableReturn> {
   if (isToolResult(value)) return encodeMarked(tool, value, revision)
   if (isMarkedBlock(value)) return encodeBlocks(tool, [value], revision)
-  if (Array.isArray(value) && value.length > 0 && value.every(isMarkedBlock)) return encodeBlocks(tool, value, revision)
+  if (isListOf(value, isMarkedBlock) && value.length > 0) return encodeBlocks(tool, value, revision)
   if (tool.validateOutput !== undefined) {
     return checked(tool.validateOutput(value), (output) => encodeValue(tool, output, revision))
   }
@@ -56,6 +56,7 @@ function encodeMarked(
   revision: Revision,
 ): ToolOutcome | UnusableReturn | Promise<ToolOutcome | UnusableReturn> {
   const { structured, meta, isError } = result
+  if (!isListOf(result.content, isBlock)) return { problem: "the content of the result is not a list of blocks" }
   const content = blocksText(result.content, revision)
   if (isError) return { members: `"content":${content},"isError":true`, meta }
   if (tool.validateOutput !== undefined) {
@@ -74,6 +75,17 @@ function encodeBlocks(
 ): ToolOutcome | UnusableReturn {
   if (tool.validateOutput !== undefined) return missingStructured(tool)
   return { members: `"content":${blocksText(content, revision)}`, meta: undefined }
+}
+
+/** Whether every item is one of these, holes in the list included. */
+function isListOf<Item>(value: unknown, isItem: (item: unknown) => item is Item): value is readonly Item[] {
+  if (!Array.isArray(value)) return false
+  for (const item of value) if (!isItem(item)) return false
+  return true
+}
+
+function isBlock(value: unknown): value is ContentBlock {
+  return isObject(value) && typeof value["type"] === "string"
 }
 
 function blocksText(blocks: readonly ContentBlock[], revision: Revision): string {

@@ -30,6 +30,16 @@ export function completeResult(served: ServedRevision, members: string, meta?: J
   return head === "{" ? `{${members}}` : `${head},${members}}`
 }
 
+/**
+ * A result that asks the client for input, as JSON text.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#inputrequiredresult
+ */
+export function inputRequiredResult(served: ServedRevision, requests: JsonObject, requestState: string): string {
+  const _meta = { [META.serverInfo]: served.identity }
+  return JSON.stringify({ resultType: "input_required", inputRequests: requests, requestState, _meta })
+}
+
 function writeHead(revision: Revision, identity: JsonObject, meta: JsonObject | undefined): string {
   if (revision.selfDescribingResults) {
     return JSON.stringify({ resultType: "complete", _meta: { ...meta, [META.serverInfo]: identity } }).slice(0, -1)

@@ -26,6 +26,11 @@ import {
 import { type AnyTool, type ToolHandler, type ToolOptions, type ToolPatch, tool } from "./define/tool.js"
 import { createEndpoint } from "./dispatch.js"
 import { createSessions } from "./era/session.js"
+import type { Asking } from "./input/open.js"
+import { createClaims } from "./input/outcome.js"
+import { createKeyRing } from "./input/seal.js"
+import { createStateBox } from "./input/state.js"
+import { type Completions, createCompletions } from "./input/url.js"
 import type { ManualHandler, Profile } from "./profile.js"
 import { createSnapshot, type DefinitionKind, type Definitions, type Snapshot, withDefinition } from "./registry.js"
 import { createServed } from "./served.js"
@@ -69,6 +74,16 @@ export interface EndpointOptions {
   readonly limits?: Partial<Limits>
   /** Where sessions live. Default: in memory. */
   readonly store?: Store
+  /**
+   * Keys for what passes through clients: the first seals, all open. Each at least 32 bytes; the same on every node. Default: a
+   * key of this process, drawn when it is first needed.
+   */
+  readonly secrets?: readonly (string | Uint8Array)[]
+  /**
+   * Whether a key of this process may be drawn. Default true; false for `createFetchHandler` and for `serve()` on an address
+   * that is not loopback, where another process may get the client's next request.
+   */
+  readonly ephemeralState?: boolean
   /** Carries changes between nodes. Default: within this process. */
   readonly bus?: Bus
   /** Time. Default: the system's. */
@@ -118,6 +133,12 @@ export interface Server<Tools extends readonly AnyTool[] = readonly AnyTool[]> {
   changed(list: "tools" | "prompts" | "resources"): void
   /** Says that a resource changed. */
   updated(uri: string): void
+  /**
+   * Says that what `ctx.elicitUrl` sent a user to is finished: the client that asked is told, and the handler goes on.
+   *
+   * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#completion-notifications-for-url-mode-elicitation
+   */
+  elicitationComplete(id: string): void
   /** What transports serve: an endpoint with sessions and limits of its own. */
   endpoint(options?: EndpointOptions): Endpoint
   /** Never there at run time. */
@@ -148,6 +169,7 @@ class DefinedServer<Tools extends readonly AnyTool[]> implements Server<Tools> {
   readonly #profile: Profile
   readonly #pageSize: number
   readonly #bus = createMemoryBus()
+  readonly #waiting = new Set<Completions>()
   #definitions: Definitions = NOTHING
   #snapshot: Snapshot | undefined
 
@@ -205,6 +227,10 @@ class DefinedServer<Tools extends readonly AnyTool[]> implements Server<Tools> {
     this.#bus.publish({ kind: "resource", uri })
   }
 
+  elicitationComplete(id: string): void {
+    for (const completions of this.#waiting) completions.complete(id)
+  }
+
   endpoint(options: EndpointOptions = {}): Endpoint {
     const limits = resolveLimits(options.limits)
     const clock = options.clock ?? createSystemClock()
@@ -216,10 +242,31 @@ class DefinedServer<Tools extends readonly AnyTool[]> implements Server<Tools> {
       profile: this.#profile,
       snapshot: () => this.#current(),
       sessions: options.sessions === false ? undefined : createSessions({ store, clock, limits, report }),
+      asking: this.#asking(options, store, clock, limits),
       limits,
       clock,
       onClose: () => unsubscribe?.(),
     })
+  }
+
+  #asking(options: EndpointOptions, store: Store, clock: Clock, limits: Limits): Asking {
+    const { logger } = this
+    const { stateTtlMs: ttlMs, maxStateBytes: maxBytes } = limits
+    const ring = createKeyRing(options.secrets ?? [], () => drawSecret(options.ephemeralState, logger))
+    const report = (problem: string): void => logger.warn(problem)
+    return {
+      claims: createClaims(store, clock, ttlMs),
+      states: createStateBox({ ring, store, clock, ttlMs, maxBytes, report }),
+      completions: this.#completions(clock),
+      clock,
+      defer: (task) => void setTimeout(task, 0),
+    }
+  }
+
+  #completions(clock: Clock): Completions {
+    const completions = createCompletions(clock)
+    this.#waiting.add(completions)
+    return completions
   }
 
   #current(): Snapshot {
@@ -298,6 +345,18 @@ function warnAboutName(name: string, logger: Logger): void {
   if (problems.length > 0) logger.warn(`the name of tool "${clampText(name, 128)}": ${problems.join("; ")}`)
 }
 
+/** A key for this process alone, where that is good enough. */
+function drawSecret(isAllowed: boolean | undefined, logger: Logger): Uint8Array {
+  if (isAllowed === false) {
+    const text = "a call that asks its client needs `secrets` here (at least 32 bytes), or `ephemeralState: true`"
+    throw misuse("invalid_option", text)
+  }
+  if (isAllowed === undefined) {
+    logger.warn("requestState is sealed with a key of this process alone: set `secrets` to keep calls over restarts")
+  }
+  return crypto.getRandomValues(new Uint8Array(32))
+}
+
 function createProfile(options: ServerOptions<readonly AnyTool[]>, logger: Logger): Profile {
   const { name, version, title, description, websiteUrl, icons } = options
   if (typeof name !== "string" || name === "") throw misuse("invalid_option", "a server needs a name")
@@ -316,6 +375,7 @@ function createProfile(options: ServerOptions<readonly AnyTool[]>, logger: Logge
   const manual = handlers === undefined ? undefined : checkHandlers(handlers)
   const logging = manual === undefined ? (options.logging ?? true) : declared.logging !== undefined
   return {
+    name,
     instructions: options.instructions,
     logging,
     freshness: freshness.freshness,

@@ -20,7 +20,7 @@ export interface MemoryLink extends Channel {
 /** Serves `server` in memory; the caller's end is returned. Messages are texts, so nothing is shared by reference. */
 export function linkMemory(server: Linkable, options: EndpointOptions = {}): MemoryLink {
   const limits = resolveLimits(options.limits)
-  const endpoint = server.endpoint(options)
+  const endpoint = server.endpoint({ ephemeralState: true, ...options })
   const listeners = new Set<(text: string) => void>()
   const encoder = new TextEncoder()
   let closed = false

@@ -36,6 +36,9 @@ export function createPipe(endpoint: Endpoint, channel: Channel, limits: Limits,
     header: undefined,
     canStream: true,
     send,
+    finish(answer) {
+      if (answer.text !== undefined) send(answer.text)
+    },
     close() {},
     onAbort() {},
     flush: () => channel.flush(),

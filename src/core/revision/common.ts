@@ -10,6 +10,7 @@ export interface MethodRow {
   readonly operation: Operation
   readonly namedBy?: NamedBy
   readonly cacheable?: boolean
+  readonly mayAsk?: boolean
 }
 
 /** The method table of a revision from its rows. */
@@ -17,7 +18,13 @@ export function methodTable(rows: Readonly<Record<string, MethodRow>>): Readonly
   return new Map(
     Object.entries(rows).map(([method, row]) => [
       method,
-      { method, operation: row.operation, namedBy: row.namedBy, cacheable: row.cacheable ?? false },
+      {
+        method,
+        operation: row.operation,
+        namedBy: row.namedBy,
+        cacheable: row.cacheable ?? false,
+        mayAsk: row.mayAsk ?? false,
+      },
     ]),
   )
 }

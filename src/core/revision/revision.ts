@@ -3,6 +3,7 @@
  * found" follows from a method's absence in the table.
  */
 import type { ContentBlock } from "../model/content.js"
+import type { FormFacts } from "../model/elicitation.js"
 import type { Implementation } from "../model/identity.js"
 import type { Prompt } from "../model/prompt.js"
 import type { Resource, ResourceTemplate } from "../model/resource.js"
@@ -40,6 +41,8 @@ export interface MethodFacts {
   readonly namedBy: NamedBy | undefined
   /** Whether results carry `ttlMs` and `cacheScope`. */
   readonly cacheable: boolean
+  /** Whether the client may be asked for input before the result. */
+  readonly mayAsk: boolean
 }
 
 /** One revision of the protocol. To add one: a file like its neighbours and a line in `table.ts`. */
@@ -52,6 +55,12 @@ export interface Revision {
   readonly notifications: ReadonlyMap<string, ClientNotice>
   /** Whether each result says its `resultType` and, in `_meta`, which server it came from. */
   readonly selfDescribingResults: boolean
+  /** How the client is asked for input: by a request on the call's stream, or by a result that the client answers with a new call. */
+  readonly asks: "push" | "replay"
+  /** What the forms of the revision's clients can say. */
+  readonly form: FormFacts
+  /** Whether the client's model can be given tools. */
+  readonly samplingTools: boolean
   /** Whether `structuredContent` and output schemas may be any JSON value, or objects only. */
   readonly structured: "any" | "object"
   /** The code of "there is no such resource". */

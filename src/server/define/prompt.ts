@@ -8,7 +8,7 @@ import type { OutputOf, Schema } from "../../core/schema/standard.js"
 import type { JsonObject } from "../../core/wire/message.js"
 import type { Context } from "../context.js"
 import type { Completer } from "./resource-template.js"
-import type { Validate } from "./tool.js"
+import { type Validate, validator } from "./tool.js"
 
 /** The arguments that a prompt's handler gets. */
 export type PromptArgs<Args extends Schema | undefined> = Args extends Schema ? OutputOf<Args> : Record<string, never>
@@ -21,6 +21,8 @@ export interface PromptOptions<Args extends Schema | undefined> {
   readonly args?: Args
   /** A completer per argument. */
   readonly complete?: { readonly [Key in keyof PromptArgs<Args>]?: Completer }
+  /** Whether each round of a call counts once, as with tools. Default false. */
+  readonly singleUse?: boolean
   readonly icons?: readonly Icon[]
   /** Becomes `_meta` of the listed prompt. */
   readonly meta?: JsonObject
@@ -35,6 +37,7 @@ export interface PromptDefinition {
   readonly name: string
   readonly listed: Prompt
   readonly validate: Validate | undefined
+  readonly singleUse: boolean
   readonly completers: ReadonlyMap<string, Completer>
   readonly run: (args: never, ctx: Context) => PromptReturn | Promise<PromptReturn>
   /** The same prompt with some of its options changed. */
@@ -57,7 +60,7 @@ export function prompt<Args extends Schema | undefined = undefined>(
   if (typeof name !== "string" || name === "") {
     throw misuse("invalid_definition", "a prompt needs a name that is not empty")
   }
-  const { args, complete = {}, meta, ...rest } = options
+  const { args, complete = {}, meta, singleUse = false, ...rest } = options
   const owner = `prompt "${name}"`
   const listedArguments = promptArguments(args, owner)
   const completers = new Map(Object.entries<Completer | undefined>(complete)) as Map<string, Completer>
@@ -76,7 +79,8 @@ export function prompt<Args extends Schema | undefined = undefined>(
     kind: "prompt",
     name,
     listed,
-    validate: args?.["~standard"].validate,
+    validate: validator(args),
+    singleUse,
     completers,
     run: handler,
     with: (patch) => prompt(name, { ...options, ...patch }, handler),

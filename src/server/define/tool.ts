@@ -18,6 +18,11 @@ export interface ToolOptions<Input extends Schema | undefined, Output extends Sc
   /** The schema of the value that the handler returns, which becomes `structuredContent`. */
   readonly output?: Output
   readonly annotations?: ToolAnnotations
+  /**
+   * Whether each round of a call counts once: the same answers get the same response again, other answers are refused.
+   * Default false.
+   */
+  readonly singleUse?: boolean
   readonly icons?: readonly Icon[]
   /** Becomes `_meta` of the listed tool. */
   readonly meta?: JsonObject
@@ -51,11 +56,17 @@ export interface AnyTool {
   /** Undefined when the tool takes no arguments. */
   readonly validate: Validate | undefined
   readonly validateOutput: Validate | undefined
+  readonly singleUse: boolean
   /** The arguments that `Mcp-Param-*` headers repeat. */
   readonly paramHeaders: readonly ParamHeader[]
   readonly run: (args: unknown, ctx: Context) => unknown
   /** The same tool with some of its options changed. */
   with(patch: ToolPatch): AnyTool
+}
+
+/** The schema's own check, called on the schema, since some libraries' checks need to be. */
+export function validator(schema: Schema | undefined): Validate | undefined {
+  return schema === undefined ? undefined : (value) => schema["~standard"].validate(value)
 }
 
 /** The options of a tool that can change while it is served. */
@@ -93,7 +104,7 @@ export function tool<
     throw misuse("invalid_definition", "a tool needs a name that is not empty")
   }
   if (typeof handler !== "function") throw misuse("invalid_definition", `tool "${name}" needs a handler function`)
-  const { input, output, meta, ...rest } = options
+  const { input, output, meta, singleUse = false, ...rest } = options
   const owner = `tool "${name}"`
   const inputSchema = inputJsonSchema(input, owner)
   const scan = scanParamHeaders(inputSchema)
@@ -109,8 +120,9 @@ export function tool<
     kind: "tool",
     name,
     listed,
-    validate: input?.["~standard"].validate,
-    validateOutput: output?.["~standard"].validate,
+    validate: validator(input),
+    validateOutput: validator(output),
+    singleUse,
     paramHeaders: scan.params,
     run: handler as AnyTool["run"],
     with: (patch) => tool(name, { ...options, ...patch }, handler),

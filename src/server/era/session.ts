@@ -6,6 +6,7 @@ import type { Limits } from "../../core/limits.js"
 import { findRevision } from "../../core/revision/table.js"
 import { isObject, type JsonObject, type RequestId } from "../../core/wire/message.js"
 import type { Clock, MaybePromise, Store } from "../../store/port.js"
+import { createOutbox, type Outbox } from "../input/push.js"
 
 /** What tells one caller from another. */
 export type Identity = Pick<Principal, "id" | "issuer" | "clientId" | "strategy">
@@ -26,13 +27,15 @@ export interface Session {
   readonly id: string
   record: SessionRecord
   readonly inFlight: Map<RequestId, InFlight>
+  /** What the server has asked in it. */
+  readonly outbox: Outbox
   seenAtMs: number
   storedAtMs: number
 }
 
 /** A session with this record, not yet kept anywhere. */
 export function createSession(id: string, record: SessionRecord, nowMs: number): Session {
-  return { id, record, inFlight: new Map(), seenAtMs: nowMs, storedAtMs: nowMs }
+  return { id, record, inFlight: new Map(), outbox: createOutbox(), seenAtMs: nowMs, storedAtMs: nowMs }
 }
 
 /** The sessions of one endpoint. */

@@ -11,8 +11,9 @@ import { isJsonObject, type JsonObject } from "../../core/wire/message.js"
 import type { Call } from "../context.js"
 import { user } from "../define/content.js"
 import type { PromptDefinition, PromptReturn } from "../define/prompt.js"
+import { afterSuspension, enterRound } from "../input/round.js"
 import { completeResult } from "../served.js"
-import { internalError, invalidParams, notServed, raised } from "./refusal.js"
+import { failed, invalidParams, notServed } from "./refusal.js"
 
 /**
  * Serves `prompts/get`.
@@ -30,12 +31,18 @@ export async function getPrompt(call: Call): Promise<Answer> {
   }
   const { arguments: given = {} } = params
   if (!isJsonObject(given)) return invalidParams(call, '"arguments" must be an object')
+  return enterRound(call, prompt.singleUse, () => run(call, prompt, given))
+}
+
+async function run(call: Call, prompt: PromptDefinition, given: JsonObject): Promise<Answer> {
+  const what = `prompt "${prompt.name}"`
   try {
     const checked = await check(prompt, given)
-    if ("problem" in checked) return invalidParams(call, `prompt ${name}: ${checked.problem}`)
-    return toAnswer(call, prompt, await prompt.run(checked.args as never, call))
+    if ("problem" in checked) return invalidParams(call, `${what}: ${checked.problem}`)
+    const returned = await prompt.run(checked.args as never, call)
+    return call.suspended ? afterSuspension(call, what, undefined) : toAnswer(call, prompt, returned)
   } catch (error) {
-    return raised(call, error) ?? internalError(call, `prompt "${name}"`, error)
+    return call.suspended ? afterSuspension(call, what, { error }) : failed(call, what, error)
   }
 }
 

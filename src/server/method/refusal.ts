@@ -1,7 +1,7 @@
 /** The refusals that methods share, and what becomes of an exception. */
 
 import { codes } from "../../core/error/codes.js"
-import { McpError } from "../../core/error/error.js"
+import { McpError, ToolError } from "../../core/error/error.js"
 import { type Fault, fault } from "../../core/error/fault.js"
 import { type Answer, refuse } from "../../core/exchange.js"
 import { methodNotFound } from "../../core/negotiate/inbound.js"
@@ -24,6 +24,14 @@ export function internalError(call: Call, what: string, error: unknown): Answer 
   const reference = referenceOf(call)
   call.facts.profile.logger.error(`${what} failed`, { reference, error })
   return refuse(internalFault(200, reference, call.facts.id))
+}
+
+/** What a handler of a prompt or resource threw: words for the caller, an error of the protocol, or an internal error. */
+export function failed(call: Call, what: string, error: unknown): Answer {
+  if (ToolError.is(error)) {
+    return refuse(fault(200, codes.internalError, "internal_error", error.message, call.facts.id))
+  }
+  return raised(call, error) ?? internalError(call, what, error)
 }
 
 /** An error that says nothing but where the log says more. */

@@ -9,10 +9,11 @@ import type { ResourceContents } from "../../core/model/content.js"
 import type { Call } from "../context.js"
 import { encodeContents, isContents } from "../define/content.js"
 import { isUri, type ResourceReturn } from "../define/resource.js"
+import { afterSuspension, enterRound } from "../input/round.js"
 import type { Snapshot } from "../registry.js"
 import { notPlainJson } from "../result.js"
 import { completeResult } from "../served.js"
-import { internalError, invalidParams, notServed, raised } from "./refusal.js"
+import { failed, internalError, invalidParams, notServed } from "./refusal.js"
 
 /** A resource that was found for a uri, whichever definition it came from. */
 interface Found {
@@ -36,12 +37,17 @@ export async function readResource(call: Call): Promise<Answer> {
     return invalidParams(call, `"uri" is not an absolute URI: ${clampText(uri)}`, { uri: clampText(uri) })
   const found = find(snapshot, uri)
   if (found === undefined) return notFound(call, uri)
+  return enterRound(call, false, () => read(call, found))
+}
+
+async function read(call: Call, found: Found): Promise<Answer> {
+  const what = `resource "${clampText(found.uri)}"`
   try {
     const returned = await found.read(call)
-    if (returned === undefined) return notFound(call, uri)
-    return toAnswer(call, found, returned)
+    if (call.suspended) return afterSuspension(call, what, undefined)
+    return returned === undefined ? notFound(call, found.uri) : toAnswer(call, found, returned)
   } catch (error) {
-    return raised(call, error) ?? internalError(call, `resource "${clampText(uri)}"`, error)
+    return call.suspended ? afterSuspension(call, what, { error }) : failed(call, what, error)
   }
 }
 

@@ -12,6 +12,7 @@ import type { SchemaResult } from "../../core/schema/standard.js"
 import { isJsonObject, type JsonObject } from "../../core/wire/message.js"
 import type { Call } from "../context.js"
 import type { AnyTool } from "../define/tool.js"
+import { afterSuspension, enterRound } from "../input/round.js"
 import { encodeReturn, errorOutcome, type ToolOutcome, type UnusableReturn } from "../result.js"
 import { completeResult } from "../served.js"
 import { invalidParams, notServed, raised, referenceOf } from "./refusal.js"
@@ -41,6 +42,10 @@ export function callTool(call: Call): Answer | Promise<Answer> {
       return refuse(fault(400, codes.headerMismatch, "header_mismatch", text, id))
     }
   }
+  return enterRound(call, tool.singleUse, () => checkTool(call, tool, args))
+}
+
+function checkTool(call: Call, tool: AnyTool, args: JsonObject): Answer | Promise<Answer> {
   try {
     const checked = tool.validate === undefined ? checkNoArguments(args) : tool.validate(args)
     if (!(checked instanceof Promise)) return runTool(call, tool, checked)
@@ -74,6 +79,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 
 /** The answer with what the handler returned. Whatever goes wrong with it, also in the user's output schema, is the tool's failure. */
 function finish(call: Call, tool: AnyTool, returned: unknown): Answer | Promise<Answer> {
+  if (call.suspended) return afterSuspension(call, `tool "${tool.name}"`, undefined)
   try {
     const outcome = encodeReturn(tool, returned, call.facts.served.revision)
     if (!(outcome instanceof Promise)) return settle(call, tool, outcome)
@@ -95,6 +101,7 @@ function settle(call: Call, tool: AnyTool, outcome: ToolOutcome | UnusableReturn
 
 /** What a handler threw: a message for the model, an error of the protocol, or a fault whose detail only the log gets. */
 function failed(call: Call, tool: AnyTool, error: unknown): Answer {
+  if (call.suspended) return afterSuspension(call, `tool "${tool.name}"`, { error })
   if (ToolError.is(error)) return toAnswer(call, errorOutcome(error.message))
   const protocol = raised(call, error)
   if (protocol !== undefined) return protocol

@@ -45,6 +45,7 @@ export class FetchExchange implements Exchange, Quiet {
   /** Whether the peer went away before the answer was complete. */
   #left = false
   #onAbort: (() => void)[] | undefined
+  #stopListening: (() => void) | undefined
   #onDrain: (() => void)[] | undefined
 
   constructor(request: Request, peer: Peer, header: HeaderFacts, accepts: Accepts, keepAlive: () => KeepAlive) {
@@ -61,8 +62,8 @@ export class FetchExchange implements Exchange, Quiet {
     return new Promise((resolve) => {
       this.#reply = resolve
       const answered = serve()
-      if (answered instanceof Promise) void answered.then((answer) => this.#finish(answer))
-      else this.#finish(answered)
+      if (answered instanceof Promise) void answered.then((answer) => this.finish(answer))
+      else this.finish(answered)
     })
   }
 
@@ -75,7 +76,7 @@ export class FetchExchange implements Exchange, Quiet {
   close(): void {
     if (this.#closed) return
     if (this.canStream) return this.#closeStream(this.#stream ?? this.#openStream(undefined))
-    this.#closed = true
+    this.#end()
     this.#reply(toResponse(accepted))
   }
 
@@ -87,9 +88,12 @@ export class FetchExchange implements Exchange, Quiet {
   onAbort(run: () => void): void {
     const { signal } = this.#request
     if (this.#left || (signal.aborted && !this.#closed)) return run()
+    if (this.#closed) return
     if (this.#onAbort === undefined) {
       this.#onAbort = []
-      signal.addEventListener("abort", () => this.#leave(), { once: true })
+      const leave = (): void => this.#leave()
+      signal.addEventListener("abort", leave)
+      this.#stopListening = () => signal.removeEventListener("abort", leave)
     }
     this.#onAbort.push(run)
   }
@@ -103,7 +107,7 @@ export class FetchExchange implements Exchange, Quiet {
     })
   }
 
-  #finish(answer: Answer): void {
+  finish(answer: Answer): void {
     if (this.#closed) return
     if (answer.text === undefined && answer.status === 200) return this.close()
     if (answer.text !== undefined && isEvent(answer, this.#stream !== undefined, this.#canJson)) {
@@ -111,7 +115,7 @@ export class FetchExchange implements Exchange, Quiet {
       stream.enqueue(encoder.encode(toEvent(answer.text)))
       return this.#closeStream(stream)
     }
-    this.#closed = true
+    this.#end()
     this.#reply(toResponse(answer))
   }
 
@@ -137,10 +141,8 @@ export class FetchExchange implements Exchange, Quiet {
   }
 
   #closeStream(stream: StreamController): void {
-    this.#closed = true
-    this.#comments?.delete(this)
+    this.#end()
     stream.close()
-    this.#drain()
   }
 
   /** The peer went away: its connection broke, or it cancelled the body of the response. */
@@ -148,8 +150,13 @@ export class FetchExchange implements Exchange, Quiet {
     if (this.#closed) return
     this.#left = true
     for (const run of this.#onAbort?.splice(0) ?? []) run()
-    if (this.#stream === undefined) return
+    if (this.#stream !== undefined) this.#end()
+  }
+
+  /** Nothing more is sent: lets go of whatever waits and listens. */
+  #end(): void {
     this.#closed = true
+    this.#stopListening?.()
     this.#comments?.delete(this)
     this.#drain()
   }

@@ -67,12 +67,21 @@ export function createFetchHandler(server: Servable, options: FetchOptions = {})
     throw misuse("invalid_option", text)
   }
   const clock = options.clock ?? (isolated ? createRequestClock() : createSystemClock())
-  const front = createFront(server, { ...options, clock, sessions }, false, createDecodeUtf8())
+  const limits = isolated ? { ...UNCOUNTED, ...options.limits } : (options.limits ?? {})
+  const front = createFront(
+    server,
+    { ephemeralState: false, ...options, clock, sessions, limits },
+    false,
+    createDecodeUtf8(),
+  )
   const { keepAliveMs } = front.limits
   const shared = isolated ? undefined : createKeepAlive(clock, keepAliveMs)
   const door: Door = { front, clock, keepAlive: () => shared ?? createKeepAlive(clock, keepAliveMs) }
   return (request, info) => handle(door, request, info)
 }
+
+/** On Workers a request that the platform gives up never comes to an end, so counting them would count up for ever. */
+const UNCOUNTED: Partial<Limits> = { maxInFlight: Number.MAX_SAFE_INTEGER }
 
 /** The front door, and what requests share where they may share anything. */
 interface Door {

@@ -190,7 +190,12 @@ export async function serve(server: Servable, options: ServeOptions = {}): Promi
     const text = `serve() would listen on ${host} without authentication: set "auth", or "allowUnauthenticated: true"`
     throw misuse("unsafe_bind", text)
   }
-  const front = createFront(server, { ...options, path }, loopback, decodeUtf8)
+  const front = createFront(
+    server,
+    { ...(loopback ? {} : { ephemeralState: false }), ...options, path },
+    loopback,
+    decodeUtf8,
+  )
   const http = createHttpServer(createHandler(front, options, () => loopback))
   http.requestTimeout = front.limits.bodyTimeoutMs
   http.headersTimeout = Math.min(front.limits.bodyTimeoutMs, 60_000)

@@ -41,7 +41,7 @@ const GRACE_MS = 500
 export function serveStdio(server: Servable, options: StdioOptions = {}): RunningStdio {
   const { signal, exit = true, ...rest } = options
   const limits = resolveLimits(rest.limits)
-  const endpoint = server.endpoint(rest)
+  const endpoint = server.endpoint({ ephemeralState: true, ...rest })
   const { stdin, stdout } = process
   const channel = createStdoutChannel(guardStdout())
   const pipe = createPipe(endpoint, channel, limits, decodeUtf8)

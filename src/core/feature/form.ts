@@ -1,0 +1,146 @@
+/** Forms: a JSON Schema projected onto what the negotiated revision's clients can show. */
+import type { FormFacts, FormField } from "../model/elicitation.js"
+import { isJsonObject, type JsonObject, type JsonValue } from "../wire/message.js"
+
+/** A form as it is sent, or the property that no client can show. */
+export type Projection =
+  | { readonly ok: true; readonly schema: JsonObject }
+  | {
+      readonly ok: false
+      readonly property: string
+      readonly problem: string
+      /** Whether clients of a newer revision can show it. */
+      readonly newer: boolean
+    }
+
+const LISTS_ARE_NEWER = "is a list of choices, which clients of this revision cannot show"
+const LABELS = ["title", "description"] as const
+const TEXT_FORMATS: readonly JsonValue[] = ["email", "uri", "date", "date-time"]
+
+/**
+ * Projects the JSON Schema of an object. Constraints that a form cannot say are left out of what is sent; they are still
+ * enforced on the answer, with the original schema.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema
+ */
+export function projectForm(schema: JsonObject, facts: FormFacts): Projection {
+  const properties = schema["properties"]
+  const sent: Record<string, FormField> = {}
+  for (const [name, field] of Object.entries(isJsonObject(properties) ? properties : {})) {
+    if (!isJsonObject(field)) return { ok: false, property: name, problem: "is not a schema object", newer: false }
+    const projected = projectField(field, facts)
+    if (typeof projected === "string") {
+      return { ok: false, property: name, problem: projected, newer: projected === LISTS_ARE_NEWER }
+    }
+    sent[name] = projected
+  }
+  const required = Array.isArray(schema["required"]) ? schema["required"].filter((name) => isKey(sent, name)) : []
+  return {
+    ok: true,
+    schema: { type: "object", properties: sent, ...(required.length === 0 ? {} : { required }) },
+  }
+}
+
+function isKey(of: object, name: JsonValue): boolean {
+  return typeof name === "string" && Object.hasOwn(of, name)
+}
+
+function projectField(field: JsonObject, facts: FormFacts): FormField | string {
+  const choices = choicesOf(field)
+  if (choices !== undefined) return projectChoice(field, choices, facts)
+  switch (field["type"]) {
+    case "string": {
+      const format = TEXT_FORMATS.includes(field["format"] ?? null) ? { format: field["format"] } : {}
+      return {
+        type: "string",
+        ...pick(field, ...LABELS, "minLength", "maxLength"),
+        ...format,
+        ...initial(field, facts),
+      }
+    }
+    case "number":
+    case "integer":
+      return { type: field["type"], ...pick(field, ...LABELS, "minimum", "maximum"), ...initial(field, facts) }
+    case "boolean":
+      return { type: "boolean", ...pick(field, ...LABELS, "default") }
+    case "array":
+      return projectList(field, facts)
+    default:
+      return "is not a text, number, boolean or choice: forms have no nested objects and no unions"
+  }
+}
+
+/** One choice of an enum, with the title that is shown for it. */
+interface Choice {
+  readonly value: string
+  readonly title: string | undefined
+}
+
+/** The choices of a field that is an enum of texts in any of the ways in which libraries write it. */
+function choicesOf(field: JsonObject): readonly Choice[] | undefined {
+  const { enum: values, enumNames: names, oneOf, anyOf, const: only } = field
+  if (typeof only === "string") return [{ value: only, title: undefined }]
+  if (Array.isArray(values)) {
+    const titles: readonly JsonValue[] = Array.isArray(names) ? names : []
+    const choices = values.map((value, index) => toChoice(value, titles[index]))
+    return choices.every((choice) => choice !== undefined) ? choices : undefined
+  }
+  const members = Array.isArray(oneOf) ? oneOf : Array.isArray(anyOf) ? anyOf : undefined
+  const choices = members?.map((member) =>
+    isJsonObject(member) ? toChoice(member["const"], member["title"]) : undefined,
+  )
+  return choices?.every((choice) => choice !== undefined) ? choices : undefined
+}
+
+function toChoice(value: JsonValue | undefined, title: JsonValue | undefined): Choice | undefined {
+  return typeof value === "string" ? { value, title: typeof title === "string" ? title : undefined } : undefined
+}
+
+function projectChoice(field: JsonObject, choices: readonly Choice[], facts: FormFacts): FormField {
+  return {
+    type: "string",
+    ...pick(field, ...LABELS),
+    ...writeChoices(choices, namesAside(field, facts), "oneOf"),
+    ...initial(field, facts),
+  }
+}
+
+/** Whether titles stand beside the values: where the revision knows no other way, or the schema is written like that. */
+function namesAside(field: JsonObject, facts: FormFacts): boolean {
+  return facts.titledEnums === "enumNames" || Array.isArray(field["enumNames"])
+}
+
+function writeChoices(choices: readonly Choice[], aside: boolean, titled: "oneOf" | "anyOf"): FormField {
+  const values = choices.map((choice) => choice.value)
+  if (choices.every((choice) => choice.title === undefined)) return { enum: values }
+  const titles = choices.map((choice) => choice.title ?? choice.value)
+  if (aside) return { enum: values, enumNames: titles }
+  return { [titled]: choices.map(({ value, title }) => ({ const: value, title: title ?? value })) }
+}
+
+function projectList(field: JsonObject, facts: FormFacts): FormField | string {
+  if (!facts.lists) return LISTS_ARE_NEWER
+  const { items } = field
+  const choices = isJsonObject(items) ? choicesOf(items) : undefined
+  if (choices === undefined) return "is a list of something else than choices between texts"
+  const written = writeChoices(choices, false, "anyOf")
+  return {
+    type: "array",
+    ...pick(field, ...LABELS, "minItems", "maxItems"),
+    items: "enum" in written ? { type: "string", ...written } : written,
+    ...initial(field, facts),
+  }
+}
+
+function initial(field: JsonObject, facts: FormFacts): FormField {
+  return facts.defaults === "all" ? pick(field, "default") : {}
+}
+
+function pick(field: JsonObject, ...names: readonly string[]): FormField {
+  const picked: Record<string, JsonValue> = {}
+  for (const name of names) {
+    const value = Object.hasOwn(field, name) ? field[name] : undefined
+    if (value !== undefined) picked[name] = value
+  }
+  return picked
+}

@@ -1,0 +1,129 @@
+/** How a call gets its way of asking: by its revision, with everything that asking needs of the call and of its endpoint. */
+import { codes } from "../../core/error/codes.js"
+import { McpError, misuse, ToolError } from "../../core/error/error.js"
+import { answer } from "../../core/exchange.js"
+import { requiredCapabilities } from "../../core/model/capability.js"
+import { notificationText, resultText } from "../../core/wire/build.js"
+import type { JsonObject } from "../../core/wire/message.js"
+import type { Clock } from "../../store/port.js"
+import type { Call } from "../context.js"
+import { internalError, raised } from "../method/refusal.js"
+import { inputRequiredResult } from "../served.js"
+import type { Asker } from "./asker.js"
+import { CallInput } from "./input.js"
+import type { Claims } from "./outcome.js"
+import { Push } from "./push.js"
+import type { Question } from "./question.js"
+import { mayAskAgain, Replay } from "./replay.js"
+import type { RoundState, StateBinding, StateBox } from "./state.js"
+import type { Completions } from "./url.js"
+
+/** What an endpoint has for asking; one for all its calls. */
+export interface Asking {
+  readonly claims: Claims
+  readonly states: StateBox
+  readonly completions: Completions
+  readonly clock: Clock
+  /** Runs a task in a later macrotask. */
+  readonly defer: (task: () => void) => void
+}
+
+/** Opens the input of a call. */
+export function openInput(call: Call): CallInput {
+  const { revision } = call.facts.served
+  return new CallInput(revision.asks === "push" ? openPush(call) : openReplay(call), revision)
+}
+
+function openReplay(call: Call): Asker {
+  const { asking, profile } = call.facts
+  const host = {
+    require: (question: Question<unknown>) => {
+      requireAskable(call)
+      requireCapability(call, question)
+      if (mayAskAgain(call.round?.state)) return
+      throw new McpError("Internal error: the call has had too many rounds", {
+        kind: "protocol",
+        reason: "too_many_rounds",
+        code: codes.internalError,
+      })
+    },
+    defer: asking.defer,
+    onSuspend: (reason: Error) => call.suspend(reason),
+    answer: (requests: JsonObject, state: RoundState) => call.deliver(answerWith(call, requests, state)),
+    report: (problem: string, facts: Readonly<Record<string, unknown>>) =>
+      profile.logger.error(problem, { ...facts, method: call.facts.method }),
+  }
+  return new Replay(host, asking.claims, call.round ?? { state: undefined, responses: undefined })
+}
+
+/** The answer of a call that waits for its client: the questions, and the sealed state. */
+export async function answerWith(call: Call, requests: JsonObject, state: RoundState): ReturnType<typeof sealedAnswer> {
+  try {
+    return await sealedAnswer(call, requests, state)
+  } catch (error) {
+    return raised(call, error) ?? internalError(call, "sealing the state of a call", error)
+  }
+}
+
+async function sealedAnswer(call: Call, requests: JsonObject, state: RoundState) {
+  const { asking, served, id } = call.facts
+  const requestState = await asking.states.seal(state, bindingOf(call))
+  return answer(200, resultText(id, inputRequiredResult(served, requests, requestState)))
+}
+
+/** What the state of a call is bound to: this server, the caller, the method and its arguments. */
+export function bindingOf(call: Call): StateBinding {
+  const { profile, method, params = {} } = call.facts
+  const { name, uri, arguments: args = {} } = params
+  const subject = uri === undefined ? { name, arguments: args } : { uri, arguments: args }
+  return { server: profile.name, method, principal: call.principal, subject }
+}
+
+function openPush(call: Call): Asker {
+  const { asking, session } = call.facts
+  const { exchange } = call
+  return new Push({
+    outbox: session?.outbox,
+    require: (question) => {
+      requireAskable(call)
+      if (session === undefined) {
+        throw new ToolError("the client cannot be asked: this server keeps no sessions (sessions: false)")
+      }
+      if (!exchange.canStream) {
+        throw new ToolError("the client cannot be asked: its Accept header does not allow text/event-stream")
+      }
+      requireCapability(call, question)
+    },
+    send: (frame) => exchange.send(frame),
+    track: (elicitationId) =>
+      asking.completions.track(elicitationId, () =>
+        exchange.send(notificationText("notifications/elicitation/complete", { elicitationId })),
+      ),
+    untilCompleted: (elicitationId) => asking.completions.wait(elicitationId),
+  })
+}
+
+function requireAskable(call: Call): void {
+  if (call.facts.mayAsk) return
+  throw misuse(
+    "invalid_option",
+    `a handler of ${call.facts.method} cannot ask the client: tools, prompts and resources can`,
+  )
+}
+
+/**
+ * What a client did not declare is not asked for.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
+ */
+export function requireCapability(call: Call, { capability }: Pick<Question<unknown>, "capability">): void {
+  if (call.client.can(capability)) return
+  const text = `the client did not declare the capability ${capability}`
+  if (call.era === "legacy") throw new ToolError(`the client cannot be asked: ${text.replace("the client", "it")}`)
+  throw new McpError(`Missing required client capability: ${text}`, {
+    kind: "protocol",
+    reason: "missing_client_capability",
+    code: codes.missingClientCapability,
+    data: { requiredCapabilities: requiredCapabilities(capability) },
+  })
+}

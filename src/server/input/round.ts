@@ -1,0 +1,93 @@
+/** What surrounds the handler of a call that may ask: opening the state it comes back with, and what its end means. */
+import { codes } from "../../core/error/codes.js"
+import { McpError } from "../../core/error/error.js"
+import { type Answer, silent } from "../../core/exchange.js"
+import { canonicalJson } from "../../core/feature/canonical.js"
+import { isJsonObject, type JsonObject, type RequestId } from "../../core/wire/message.js"
+import type { Call } from "../context.js"
+import { internalError, invalidParams, raised } from "../method/refusal.js"
+import { bindingOf } from "./open.js"
+import { digestText } from "./seal.js"
+import { comesFromSuspension } from "./suspension.js"
+
+/** Runs the handler of a call once the state that came with it is opened. Costs two look-ups where none came. */
+export function enterRound(
+  call: Call,
+  singleUse: boolean,
+  run: () => Answer | Promise<Answer>,
+): Answer | Promise<Answer> {
+  const { params, served } = call.facts
+  if (params === undefined || served.revision.asks !== "replay") return run()
+  if (params["requestState"] === undefined && params["inputResponses"] === undefined) return run()
+  return openRound(call, params, singleUse, run)
+}
+
+async function openRound(
+  call: Call,
+  params: JsonObject,
+  singleUse: boolean,
+  run: () => Answer | Promise<Answer>,
+): Promise<Answer> {
+  const { requestState, inputResponses } = params
+  if (requestState !== undefined && typeof requestState !== "string") {
+    return invalidParams(call, '"requestState" must be a string')
+  }
+  if (inputResponses !== undefined && !isJsonObject(inputResponses)) {
+    return invalidParams(call, '"inputResponses" must be an object')
+  }
+  try {
+    const states = call.facts.asking.states
+    const state = requestState === undefined ? undefined : await states.open(requestState, bindingOf(call))
+    call.round = { state, responses: inputResponses }
+    if (!singleUse || state === undefined || inputResponses === undefined) return await run()
+    return await runOnce(call, `round:${state.flow}:${state.round}`, inputResponses, run)
+  } catch (error) {
+    return raised(call, error) ?? internalError(call, call.facts.method, error)
+  }
+}
+
+/** A round that counts once: the same answers get the same response again, other answers are refused. */
+async function runOnce(
+  call: Call,
+  key: string,
+  responses: JsonObject,
+  run: () => Answer | Promise<Answer>,
+): Promise<Answer> {
+  const { asking, id } = call.facts
+  const digest = await digestText(canonicalJson(responses))
+  let ran: Answer | undefined
+  const outcome = await asking.claims.run(key, async () => {
+    ran = await call.settled(await run())
+    return { value: { digest, status: ran.status, text: ran.text ?? null } }
+  })
+  if (ran !== undefined) return ran
+  const kept = outcome.value
+  if (isJsonObject(kept) && kept["digest"] === digest && typeof kept["text"] === "string") {
+    return { status: Number(kept["status"]), text: withId(kept["text"], id), headers: undefined }
+  }
+  throw new McpError("Invalid params: this round was answered before, with other answers", {
+    kind: "protocol",
+    reason: "request_state_consumed",
+    code: codes.invalidParams,
+  })
+}
+
+function withId(text: string, id: RequestId): string {
+  return JSON.stringify({ ...(JSON.parse(text) as object), id })
+}
+
+/**
+ * What a handler that was suspended comes to: its answer is on its way already. One that ends in any other way than by letting
+ * the suspension through is reported.
+ */
+export function afterSuspension(call: Call, what: string, end: { readonly error: unknown } | undefined): Answer {
+  if (end === undefined || !comesFromSuspension(end.error)) {
+    call.facts.profile.logger.warn(
+      `${what} swallowed the suspension of its call: catch must let it through (isSuspended)`,
+      {
+        event: "server.suspension_swallowed",
+      },
+    )
+  }
+  return silent
+}
