@@ -23,7 +23,9 @@ function echo(name: string, input?: Parameters<typeof tool>[1]["input"]) {
 
 describe.each(eras)("a tool is listed to a %s client", (era) => {
   const list = async (...tools: readonly ReturnType<typeof echo>[]): Promise<readonly Json[]> => {
-    const answer = await link(createServer({ name: "test", version: "1.0.0", tools, logger: createRecordingLogger() }))[era]("tools/list")
+    const answer = await link(createServer({ name: "test", version: "1.0.0", tools, logger: createRecordingLogger() }))[
+      era
+    ]("tools/list")
     return (answer["result"] as { tools: Json[] }).tools
   }
 
