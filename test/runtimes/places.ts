@@ -46,6 +46,7 @@ const config :Workerd.Config = (
 );
 const worker :Workerd.Worker = (
   modules = [(name = "main.js", esModule = embed "main.js")],
+  bindings = [(name = "body", text = "not a message")],
   compatibilityDate = "2026-07-01",
 );
 `
@@ -77,7 +78,7 @@ export const runtimes: readonly Runtime[] = [
     dependency: "workerd",
     version: "1.20261117.1",
     program: "@cloudflare/*/bin/workerd",
-    entry: "export default { fetch: (request) => handler(request) }",
+    entry: "export default { fetch: handler }",
     files: { "config.capnp": CONFIG },
     args: ["serve", "config.capnp", "--control-fd=1"],
     tellsClosing: false,

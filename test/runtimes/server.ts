@@ -71,6 +71,10 @@ const flood = tool("flood", { input: z.object({ key: z.string() }) }, async ({ k
 })
 const state = tool("state", { input: z.object({ key: z.string() }) }, ({ key }) => states.get(key) ?? "unknown")
 const flooded = tool("flooded", { input: z.object({ key: z.string() }) }, ({ key }) => floods.get(key) ?? 0)
+const ask = tool("ask", {}, async (_, ctx) => {
+  const answer = await ctx.elicit("Who are you?", z.object({ name: z.string() }))
+  return answer.action === "accept" ? `Hello, ${answer.content.name}` : "Nobody"
+})
 const sessions = tool("sessions", {}, () => {
   try {
     createFetchHandler(server, { sessions: true })
@@ -95,7 +99,7 @@ const review = prompt("review", { args: z.object({ code: z.string() }) }, ({ cod
 export const server: Server = createServer({
   name: "runtimes",
   version: "1.0.0",
-  tools: [forecast, measure, count, caller, picture, fails, wait, flood, state, flooded, sessions],
+  tools: [forecast, measure, count, caller, picture, fails, wait, flood, state, flooded, ask, sessions],
   resources: [readme, city],
   prompts: [review],
   logger: { debug() {}, info() {}, warn() {}, error() {} },
@@ -106,6 +110,7 @@ export const handler = createFetchHandler(server, {
   path: "/mcp",
   allowedHosts: ["127.0.0.1"],
   allowedOrigins: ["https://app.example"],
+  secrets: ["a secret of at least 32 bytes, for tests"],
   limits: { maxBodyBytes: MAX_BODY_BYTES, keepAliveMs: 250 },
   auth: ({ header }) => {
     const token = header("authorization") ?? "Bearer anybody"

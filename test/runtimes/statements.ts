@@ -205,6 +205,21 @@ const features: readonly Statement[] = [
     },
   ],
   [
+    "a question is asked in one round and answered in the next",
+    async (fetch) => {
+      const _meta = { "io.modelcontextprotocol/clientCapabilities": { elicitation: {} } }
+      const first = modernRequest(1, "tools/call", { name: "ask", arguments: {}, _meta })
+      const asked = (await json(await send(fetch, first)))["result"] as Json
+      expect(asked).toMatchObject({ resultType: "input_required", requestState: expect.any(String) })
+      const requests = asked["inputRequests"] as Json
+      const answers = Object.keys(requests).map((key) => [key, { action: "accept", content: { name: "Ada" } }])
+      const params = { inputResponses: Object.fromEntries(answers), requestState: asked["requestState"] }
+      const second = modernRequest(2, "tools/call", { name: "ask", arguments: {}, _meta, ...params })
+      const { result } = await json(await send(fetch, second))
+      expect(result).toMatchObject({ resultType: "complete", content: [{ text: "Hello, Ada" }] })
+    },
+  ],
+  [
     "an unknown tool is an error of the protocol, on 200",
     async (fetch) => {
       const response = await send(fetch, callRequest("no_such_tool"))
@@ -307,6 +322,16 @@ const legacy: readonly Statement[] = [
       const { result } = await json(response)
       expect(result).toMatchObject({ structuredContent: { celsius: 21 } })
       expect(result).not.toHaveProperty("resultType")
+    },
+  ],
+  [
+    "a legacy question without a session is a tool error that names the setting",
+    async (fetch) => {
+      const message = legacyRequest(2, "tools/call", { name: "ask", arguments: {} })
+      const response = await post(fetch, JSON.stringify(message), { "mcp-protocol-version": "2025-11-25" })
+      const { result } = await json(response)
+      expect(result).toMatchObject({ isError: true })
+      expect(JSON.stringify(result)).toContain("sessions")
     },
   ],
   [

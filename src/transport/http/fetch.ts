@@ -44,10 +44,11 @@ export interface FetchInfo {
 }
 
 /**
- * Answers one request. The second argument of runtimes and frameworks that have one of their own is ignored, unless it has
- * a member `body`.
+ * Answers one request. Runtimes and frameworks may call it as it stands, with second arguments of their own: those are
+ * ignored, unless they have a member `body`. Whoever passes three is Workers, whose second is the environment, and that is
+ * ignored whatever it holds.
  */
-export type FetchHandler = (request: Request, info?: FetchInfo | object) => Promise<Response>
+export type FetchHandler = (request: Request, info?: FetchInfo | object, context?: unknown) => Promise<Response>
 
 /**
  * Makes a handler for runtimes and frameworks with the web's `Request` and `Response`. It may stand at module scope: nothing
@@ -77,7 +78,7 @@ export function createFetchHandler(server: Servable, options: FetchOptions = {})
   const { keepAliveMs } = front.limits
   const shared = isolated ? undefined : createKeepAlive(clock, keepAliveMs)
   const door: Door = { front, clock, keepAlive: () => shared ?? createKeepAlive(clock, keepAliveMs) }
-  return (request, info) => handle(door, request, info)
+  return (request, info, context) => handle(door, request, context === undefined ? info : undefined)
 }
 
 /** On Workers a request that the platform gives up never comes to an end, so counting them would count up for ever. */
