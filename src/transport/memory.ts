@@ -30,12 +30,8 @@ export function linkMemory(server: Linkable, options: EndpointOptions = {}): Mem
       if (!closed) for (const listener of listeners) listener(text)
     })
   }
-  const pipe = createPipe(
-    endpoint,
-    { send: deliver, flush: () => Promise.resolve(), close() {} },
-    limits,
-    createDecodeUtf8(),
-  )
+  const channel = { send: deliver, flush: () => Promise.resolve(), close() {} }
+  const pipe = createPipe({ endpoint, channel, limits, decode: createDecodeUtf8() })
   return {
     send(text) {
       if (closed) return

@@ -20,51 +20,65 @@ export interface Pipe {
   close(): void
 }
 
+/** The parts that {@link createPipe} is made of. */
+export interface PipeParts {
+  readonly endpoint: Endpoint
+  readonly channel: Channel
+  readonly limits: Limits
+  readonly decode: DecodeUtf8
+  /**
+   * Resolves once what was sent has left and is likely to be read by itself. The answer of a call that sent something before
+   * waits for it: clients exist that hear a response before the notifications that they read in one piece with it, and drop
+   * those. Default: once it has left.
+   */
+  readonly settle?: () => Promise<void>
+}
+
 /** Puts an endpoint on a channel. */
-export function createPipe(endpoint: Endpoint, channel: Channel, limits: Limits, decode: DecodeUtf8): Pipe {
+export function createPipe(parts: PipeParts): Pipe {
+  const { endpoint, channel, limits, decode, settle = () => channel.flush() } = parts
   const inFlight = new Map<RequestId, InFlight>()
   const peer: Peer = { kind: "pipe", principal: undefined, inFlight, session: undefined }
-  let running = 0
+  let busy = 0
   let closed = false
   let idle: (() => void) | undefined
 
   const send = (text: string): void => {
     if (!closed) channel.send(text)
   }
-  const exchange: Exchange = {
+  const end: ServerEnd = {
     peer,
-    header: undefined,
-    canStream: true,
     send,
-    finish(answer) {
-      if (answer.text !== undefined) send(answer.text)
-    },
-    close() {},
-    onAbort() {},
     flush: () => channel.flush(),
+    settle,
+    enter: () => void busy++,
+    leave() {
+      busy--
+      if (busy === 0) idle?.()
+    },
   }
-  const answered = (answer: Answer): void => {
-    running--
-    if (answer.text !== undefined) send(answer.text)
-    if (running === 0) idle?.()
+  const answered = (exchange: Exchange, answer: Answer): void => {
+    exchange.finish(answer)
+    end.leave()
   }
 
   return {
     receive(bytes) {
       const message = parseMessage(bytes, decode, limits)
       if (message.kind === "fault") return send(faultText(message))
+      const exchange = new PipeExchange(end)
       if (message.kind !== "request") return void endpoint.serve(message, exchange)
-      running++
+      end.enter()
       const answer = endpoint.serve(message, exchange)
-      if (answer instanceof Promise) void answer.then(answered)
-      else answered(answer)
+      if (answer instanceof Promise) void answer.then((settled) => answered(exchange, settled))
+      else answered(exchange, answer)
     },
     refuseLength(length) {
       const text = `Invalid request: the message has ${length} bytes, at most ${limits.maxLineBytes} are read (limits.maxLineBytes)`
       send(faultText(fault(400, codes.invalidRequest, "line_too_long", text)))
     },
     whenIdle(run) {
-      if (running === 0) run()
+      if (busy === 0) run()
       else idle = run
     },
     close() {
@@ -72,5 +86,57 @@ export function createPipe(endpoint: Endpoint, channel: Channel, limits: Limits,
       endpoint.leave(peer)
       closed = true
     },
+  }
+}
+
+/** What the exchanges of one pipe share. */
+interface ServerEnd {
+  readonly peer: Peer
+  send(text: string): void
+  flush(): Promise<void>
+  settle(): Promise<void>
+  /** Says that something is being worked on. */
+  enter(): void
+  /** Says that it is done. */
+  leave(): void
+}
+
+/** One message that came over a pipe, and the way back for what it brings about. */
+class PipeExchange implements Exchange {
+  readonly peer: Peer
+  readonly header = undefined
+  readonly canStream = true
+  readonly #end: ServerEnd
+  #hasSent = false
+
+  constructor(end: ServerEnd) {
+    this.#end = end
+    this.peer = end.peer
+  }
+
+  send(frame: string): void {
+    this.#hasSent = true
+    this.#end.send(frame)
+  }
+
+  finish({ text }: Answer): void {
+    if (text === undefined) return
+    if (this.#hasSent) void this.#finishApart(text)
+    else this.#end.send(text)
+  }
+
+  close(): void {}
+
+  onAbort(): void {}
+
+  flush(): Promise<void> {
+    return this.#end.flush()
+  }
+
+  async #finishApart(text: string): Promise<void> {
+    this.#end.enter()
+    await this.#end.settle()
+    this.#end.send(text)
+    this.#end.leave()
   }
 }

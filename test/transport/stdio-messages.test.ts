@@ -88,6 +88,31 @@ describe("cancellation", () => {
   })
 })
 
+describe("an answer", () => {
+  it("is not written together with the progress of its call, which some clients would then drop", async () => {
+    const other = startNode(["--import", "./test/transport/stdio/writes.js", fixture("server.js")])
+    const params = { name: "report", _meta: { progressToken: "p" } }
+    expect(await other.request(modernRequest(1, "tools/call", params))).toMatchObject(text("reported"))
+    other.end()
+    await other.ended
+    const writes = other.stderr.split("\n").filter((line) => line.startsWith("[write] "))
+    expect(writes).toHaveLength(2)
+    expect(writes[0]).toContain('"whole')
+    expect(writes[0]).not.toContain("reported")
+  })
+
+  it("is still written when the input ends while it is held apart", async () => {
+    await child.send(modernRequest(1, "tools/call", { name: "report", _meta: { progressToken: "p" } }))
+    child.end()
+    await child.ended
+    expect(answers()).toMatchObject([
+      { method: "notifications/progress" },
+      { method: "notifications/progress" },
+      { id: 1 },
+    ])
+  })
+})
+
 describe("both eras", () => {
   it("interleave on one process", async () => {
     expect(await child.request(call(1, "echo", { text: "modern first" }))).toMatchObject({

@@ -1,4 +1,5 @@
 /** A server on this process's standard streams. */
+import { setTimeout as wait } from "node:timers/promises"
 import { resolveLimits } from "../../core/limits.js"
 import { createLineReader } from "../../core/wire/lines.js"
 import type { EndpointOptions } from "../../server/server.js"
@@ -30,6 +31,9 @@ export interface RunningStdio {
  */
 const GRACE_MS = 500
 
+/** How long an answer stays behind the last message that its call sent before: enough for a client that waits to read that. */
+const APART_MS = 1
+
 /**
  * Serves both eras on standard input and output. From then on nothing but MCP is written to stdout; what is printed goes to
  * stderr. Once the input ends, what runs may finish within half a second, the rest is aborted, and the process exits with 0.
@@ -44,7 +48,11 @@ export function serveStdio(server: Servable, options: StdioOptions = {}): Runnin
   const endpoint = server.endpoint({ ephemeralState: true, ...rest })
   const { stdin, stdout } = process
   const channel = createStdoutChannel(guardStdout())
-  const pipe = createPipe(endpoint, channel, limits, decodeUtf8)
+  const settle = async (): Promise<void> => {
+    await channel.flush()
+    await wait(APART_MS)
+  }
+  const pipe = createPipe({ endpoint, channel, limits, decode: decodeUtf8, settle })
   const reader = createLineReader(limits.maxLineBytes, {
     line: (bytes) => pipe.receive(bytes),
     tooLong: (length) => pipe.refuseLength(length),

@@ -15,6 +15,12 @@ const print = tool("print", {}, async () => {
   return "printed"
 })
 
+const report = tool("report", {}, (_, ctx) => {
+  ctx.progress(1, 2, "half")
+  ctx.progress(2, 2, "whole")
+  return "reported"
+})
+
 const end = tool("end", {}, () => {
   process.stdout.end("a farewell from a library\n")
   return "still here"
@@ -50,6 +56,10 @@ const idle = tool("idle", {}, async (_, ctx) => {
 
 const big = tool("big", { input: z.object({ bytes: z.number() }) }, ({ bytes }) => "x".repeat(bytes))
 
-const server = createServer({ name: "stdio", version: "1.0.0", tools: [echo, print, end, wait, hang, idle, big] })
+const server = createServer({
+  name: "stdio",
+  version: "1.0.0",
+  tools: [echo, print, report, end, wait, hang, idle, big],
+})
 const maxLineBytes = Number(process.env.MAX_LINE_BYTES ?? 10 << 20)
 serveStdio(server, { limits: { maxLineBytes } })
