@@ -80,6 +80,7 @@ function isTexts(value: JsonObject): value is Readonly<Record<string, string>> {
 
 function toAnswer(call: Call, all: readonly string[]): Answer {
   const values = all.slice(0, MAX_VALUES)
+  if (!values.every((value) => typeof value === "string")) throw new TypeError("a completer returns a list of texts")
   const completion = { values, total: all.length, hasMore: all.length > values.length }
   return call.result(completeResult(call.facts.served, `"completion":${JSON.stringify(completion)}`))
 }
