@@ -36,15 +36,20 @@ export const opening: readonly Feature[] = [
 const sky = { city: "Oslo", looks: 3, everyMs: 0 }
 const watching = { level: "info", data: { message: "watching the sky", city: "Oslo" } }
 
+/** Lets go of what the server has said on stderr so far: it is in the pipe by now, a few turns of the event loop read it. */
+async function forget(stage: Stage): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+  stage.heard()
+}
+
 /** Waits until the server has said `text` on stderr since the last look. */
 async function untilHeard(stage: Stage, text: string): Promise<void> {
   let heard = ""
-  await expect
-    .poll(() => {
-      heard += stage.heard()
-      return heard
-    })
-    .toContain(text)
+  const listen = (): string => {
+    heard += stage.heard()
+    return heard
+  }
+  await expect.poll(listen, { timeout: 8_000 }).toContain(text)
 }
 
 /** How the server learns of a cancellation: from a message with the reason, or from the closed connection. */
@@ -97,7 +102,7 @@ export const running: readonly Feature[] = [
   }),
 
   everywhere("cancellation", async (stage) => {
-    stage.heard()
+    await forget(stage)
     const controller = new AbortController()
     const call = failure(stage.client.callTool("watch_sky", endless, { signal: controller.signal }))
     await untilHeard(stage, "a signal is watched")
@@ -108,7 +113,7 @@ export const running: readonly Feature[] = [
   }),
 
   everywhere("cancellation after progress", async (stage) => {
-    stage.heard()
+    await forget(stage)
     const controller = new AbortController()
     const heard: Json[] = []
     const call = stage.client.callTool(

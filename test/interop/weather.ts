@@ -20,9 +20,14 @@ export interface HttpServer {
   stop(): Promise<void>
 }
 
+/** The script that serves the example over HTTP. */
+const withSessions = pathOf("../../examples/dist/weather/server.js")
+
+/** The script that serves the example over HTTP without sessions. */
+export const stateless = pathOf("./stateless.js")
+
 /** Starts the example server over HTTP on a free port, and waits until it says its URL. */
-export async function startHttp(): Promise<HttpServer> {
-  const script = pathOf("../../examples/dist/weather/server.js")
+export async function startHttp(script = withSessions): Promise<HttpServer> {
   const child = spawn(process.execPath, ["--import", probe, script], { env: { ...process.env, PORT: "0" } })
   let stderr = ""
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
