@@ -14,6 +14,7 @@ export type { ToolAnnotations } from "../core/model/tool.js"
 export type { Schema, StandardSchema } from "../core/schema/standard.js"
 export type { JsonObject, JsonValue } from "../core/wire/message.js"
 export type { LogFields, Logger } from "../observe/log.js"
+export type { Definition, Entry, ListName } from "../server/catalog.js"
 export {
   type ClientView,
   type CompletionContext,
@@ -33,14 +34,16 @@ export {
   type ToolResult,
   user,
 } from "../server/define/content.js"
-export { type PromptDefinition, prompt } from "../server/define/prompt.js"
-export { type ResourceDefinition, resource } from "../server/define/resource.js"
+export { type PromptDefinition, type PromptPatch, prompt } from "../server/define/prompt.js"
+export { type ResourceDefinition, type ResourcePatch, resource } from "../server/define/resource.js"
 export {
   type Completer,
   type ResourceTemplateDefinition,
+  type ResourceTemplatePatch,
   resourceTemplate,
 } from "../server/define/resource-template.js"
-export { type AnyTool, type ToolDefinition, tool } from "../server/define/tool.js"
+export { type AnyTool, type ToolDefinition, type ToolPatch, tool } from "../server/define/tool.js"
+export type { EndpointOptions, ServerOptions } from "../server/options.js"
 export type { ManualHandler } from "../server/profile.js"
-export { createServer, type EndpointOptions, type Entry, type Server, type ServerOptions } from "../server/server.js"
+export { createServer, type Server } from "../server/server.js"
 export type { Bus, Change, Clock, Store, Stored } from "../store/port.js"

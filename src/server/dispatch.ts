@@ -28,7 +28,7 @@ import {
 import type { Clock, MaybePromise } from "../store/port.js"
 import { Call, type CallFacts, type CallWatch } from "./context.js"
 import { cancelAll, createSession, type Session, type Sessions } from "./era/session.js"
-import type { Asking } from "./input/open.js"
+import type { Asking } from "./input/asking.js"
 import { initialized, readInitialize } from "./method/lifecycle.js"
 import { callManual } from "./method/manual.js"
 import { internalError, internalFault, notServed, referenceTo } from "./method/refusal.js"

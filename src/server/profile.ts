@@ -1,11 +1,17 @@
 /** What a server is beside its definitions: name, instructions, declared capabilities, hand-written methods. */
-import type { Freshness } from "../core/feature/freshness.js"
+import { misuse } from "../core/error/error.js"
+import { checkFreshness, DEFAULT_FRESHNESS, type Freshness } from "../core/feature/freshness.js"
+import { clampText } from "../core/feature/text.js"
 import type { ServerCapabilities } from "../core/model/capability.js"
+import type { Implementation } from "../core/model/identity.js"
+import { revisions } from "../core/revision/table.js"
 import type { JsonObject } from "../core/wire/message.js"
 import type { Logger } from "../observe/log.js"
+import { capabilitiesOf, withoutPush } from "./capabilities.js"
 import type { Context } from "./context.js"
+import type { ServerOptions } from "./options.js"
 import type { Snapshot } from "./registry.js"
-import type { ServedRevision } from "./served.js"
+import { createServed, type ServedRevision } from "./served.js"
 
 /**
  * Serves one method by hand: params in, the raw result out. What the revision asks of every result is filled in where the
@@ -26,4 +32,58 @@ export interface Profile {
   readonly logger: Logger
   /** What is declared; `reachable` is whether the client can be sent anything outside an answer. */
   capabilities(snapshot: Snapshot, reachable: boolean): ServerCapabilities
+}
+
+/**
+ * The profile of a server with these options.
+ *
+ * @throws `McpError` of kind `misuse` for an option that cannot be.
+ */
+export function createProfile(options: ServerOptions, logger: Logger): Profile {
+  const { name, version, title, description, websiteUrl, icons } = options
+  if (typeof name !== "string" || name === "") throw misuse("invalid_option", "a server needs a name")
+  if (typeof version !== "string" || version === "") throw misuse("invalid_option", "a server needs a version")
+  const freshness = checkFreshness({ ...DEFAULT_FRESHNESS, ...options.freshness })
+  if (!freshness.ok) throw misuse("invalid_option", freshness.problem)
+  const implementation: Implementation = {
+    name,
+    version,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(websiteUrl === undefined ? {} : { websiteUrl }),
+    ...(icons === undefined ? {} : { icons }),
+  }
+  const { extensions, handlers, capabilities: declared = {} } = options
+  const manual = handlers === undefined ? undefined : checkHandlers(handlers)
+  const logging = manual === undefined ? (options.logging ?? true) : declared.logging !== undefined
+  return {
+    name,
+    instructions: options.instructions,
+    logging,
+    freshness: freshness.freshness,
+    manual,
+    served: new Map(revisions.map((revision) => [revision.version, createServed(revision, implementation)])),
+    logger,
+    capabilities(snapshot, reachable) {
+      if (manual !== undefined) return reachable ? declared : withoutPush(declared)
+      return capabilitiesOf(snapshot, { logging: logging && reachable, extensions })
+    },
+  }
+}
+
+/** Handlers by method; one that nothing would ever call is a misuse. */
+function checkHandlers(handlers: Readonly<Record<string, ManualHandler>>): ReadonlyMap<string, ManualHandler> {
+  const checked = new Map(Object.entries(handlers))
+  for (const [method, handler] of checked) {
+    if (typeof handler !== "function") {
+      throw misuse("invalid_option", `handlers["${clampText(method)}"] must be a function`)
+    }
+    if (method === "initialize" || !revisions.some((revision) => revision.methods.has(method))) {
+      throw misuse(
+        "invalid_option",
+        `handlers["${clampText(method)}"] is not a method that a server can handle by hand`,
+      )
+    }
+  }
+  return checked
 }

@@ -1,5 +1,4 @@
 /** What a server has, as an immutable snapshot: looked up by name, listed in pages that are serialised once. */
-import { misuse } from "../core/error/error.js"
 import { decodeCursor, encodeCursor } from "../core/feature/cursor.js"
 import type { Freshness } from "../core/feature/freshness.js"
 import type { Revision } from "../core/revision/revision.js"
@@ -110,15 +109,4 @@ function hasCompleter(definitions: Definitions): boolean {
   const completes = (definition: { readonly completers: ReadonlyMap<string, unknown> }): boolean =>
     definition.completers.size > 0
   return [...definitions.prompts.values()].some(completes) || [...definitions.templates.values()].some(completes)
-}
-
-/** The map with one more definition; a key that is taken is a misuse. */
-export function withDefinition<T>(
-  map: ReadonlyMap<string, T>,
-  key: string,
-  value: T,
-  what: string,
-): ReadonlyMap<string, T> {
-  if (map.has(key)) throw misuse("duplicate_definition", `${what} "${key}" is defined twice`)
-  return new Map(map).set(key, value)
 }

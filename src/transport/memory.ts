@@ -2,7 +2,7 @@
 import type { Endpoint } from "../core/exchange.js"
 import { resolveLimits } from "../core/limits.js"
 import { createDecodeUtf8 } from "../core/wire/parse.js"
-import type { EndpointOptions } from "../server/server.js"
+import type { EndpointOptions } from "../server/options.js"
 import { createPipe } from "./pipe.js"
 import type { Channel } from "./port.js"
 

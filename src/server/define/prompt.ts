@@ -41,8 +41,11 @@ export interface PromptDefinition {
   readonly completers: ReadonlyMap<string, Completer>
   readonly run: (args: never, ctx: Context) => PromptReturn | Promise<PromptReturn>
   /** The same prompt with some of its options changed. */
-  with(patch: Omit<PromptOptions<undefined>, "args" | "complete">): PromptDefinition
+  with(patch: PromptPatch): PromptDefinition
 }
+
+/** The options of a prompt that can change while it is served. */
+export type PromptPatch = Omit<PromptOptions<undefined>, "args" | "complete">
 
 /**
  * Defines a prompt.

@@ -51,8 +51,11 @@ export interface ResourceTemplateDefinition {
   readonly completers: ReadonlyMap<string, Completer>
   readonly read: (variables: never, ctx: Context) => ResourceReturn | Promise<ResourceReturn>
   /** The same template with some of its options changed. */
-  with(patch: Partial<ResourceTemplateOptions<Record<string, unknown>>>): ResourceTemplateDefinition
+  with(patch: ResourceTemplatePatch): ResourceTemplateDefinition
 }
+
+/** The options of a resource template that can change while it is served. */
+export type ResourceTemplatePatch = Partial<ResourceTemplateOptions<Record<string, unknown>>>
 
 /**
  * Defines a resource template.

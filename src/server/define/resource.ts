@@ -28,8 +28,11 @@ export interface ResourceDefinition {
   readonly freshness: Freshness | undefined
   readonly read: (ctx: Context) => ResourceReturn | Promise<ResourceReturn>
   /** The same resource with some of its options changed. */
-  with(patch: Partial<ResourceOptions>): ResourceDefinition
+  with(patch: ResourcePatch): ResourceDefinition
 }
+
+/** The options of a resource that can change while it is served. */
+export type ResourcePatch = Partial<ResourceOptions>
 
 /**
  * Defines a resource.

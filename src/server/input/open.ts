@@ -5,28 +5,15 @@ import { answer } from "../../core/exchange.js"
 import { requiredCapabilities } from "../../core/model/capability.js"
 import { notificationText, resultText } from "../../core/wire/build.js"
 import type { JsonObject } from "../../core/wire/message.js"
-import type { Clock } from "../../store/port.js"
 import type { Call } from "../context.js"
 import { internalError, raised } from "../method/refusal.js"
 import { inputRequiredResult } from "../served.js"
 import type { Asker } from "./asker.js"
 import { CallInput } from "./input.js"
-import type { Claims } from "./outcome.js"
 import { Push } from "./push.js"
 import type { Question } from "./question.js"
 import { mayAskAgain, Replay } from "./replay.js"
-import type { RoundState, StateBinding, StateBox } from "./state.js"
-import type { Completions } from "./url.js"
-
-/** What an endpoint has for asking; one for all its calls. */
-export interface Asking {
-  readonly claims: Claims
-  readonly states: StateBox
-  readonly completions: Completions
-  readonly clock: Clock
-  /** Runs a task in a later macrotask. */
-  readonly defer: (task: () => void) => void
-}
+import type { RoundState, StateBinding } from "./state.js"
 
 /** Opens the input of a call. */
 export function openInput(call: Call): CallInput {

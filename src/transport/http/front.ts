@@ -14,7 +14,7 @@ import { type Limits, resolveLimits } from "../../core/limits.js"
 import type { Message } from "../../core/wire/message.js"
 import { type DecodeUtf8, parseMessage, toMessage } from "../../core/wire/parse.js"
 import type { Logger } from "../../observe/log.js"
-import type { EndpointOptions } from "../../server/server.js"
+import type { EndpointOptions } from "../../server/options.js"
 
 /** The options that every way of serving over HTTP takes. */
 export interface HttpOptions extends EndpointOptions {

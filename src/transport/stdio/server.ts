@@ -2,7 +2,7 @@
 import { setTimeout as wait } from "node:timers/promises"
 import { resolveLimits } from "../../core/limits.js"
 import { createLineReader } from "../../core/wire/lines.js"
-import type { EndpointOptions } from "../../server/server.js"
+import type { EndpointOptions } from "../../server/options.js"
 import type { Servable } from "../http/front.js"
 import { createPipe } from "../pipe.js"
 import type { Channel } from "../port.js"
