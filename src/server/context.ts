@@ -7,6 +7,7 @@ import { isProgress, isProgressToken } from "../core/feature/progress.js"
 import type { Principal } from "../core/http/gate.js"
 import { type ClientCapability, hasCapability } from "../core/model/capability.js"
 import type { Elicited, ElicitedUrl } from "../core/model/elicitation.js"
+import type { Implementation } from "../core/model/identity.js"
 import type { Root, SamplingRequest, SamplingResult } from "../core/model/sampling.js"
 import type { Era } from "../core/revision/revision.js"
 import type { OutputOf, Schema } from "../core/schema/standard.js"
@@ -41,7 +42,7 @@ export function contextKey<T>(name: string): ContextKey<T> {
 /** What is known of the client of a call. Self-reported: never a basis for a decision about access. */
 export interface ClientView {
   /** Name and version, when the client said them. */
-  readonly info: JsonObject | undefined
+  readonly info: Implementation | undefined
   /** Whether the client declared a capability, by leaf: `can("elicitation.url")`. */
   can(capability: ClientCapability | `extensions.${string}`): boolean
 }
@@ -96,7 +97,7 @@ export interface CallFacts {
   readonly served: ServedRevision
   readonly snapshot: Snapshot
   readonly clientCapabilities: JsonObject
-  readonly clientInfo: JsonObject | undefined
+  readonly clientInfo: Implementation | undefined
   /** The least level that the client wants to hear; undefined when it wants none. */
   readonly logLevel: LogLevel | undefined
   /** The legacy session that the call came in. */
@@ -155,7 +156,7 @@ export class Call implements CompletionContext, InFlight {
     if (over !== undefined) controller.abort(over)
     else if (!this.#ended) {
       this.facts.watch.add(this)
-      if (this.era === "modern") this.exchange.onAbort(() => this.#abort("the connection closed"))
+      if (this.facts.served.revision.closeCancels) this.exchange.onAbort(() => this.#abort("the connection closed"))
     }
     return controller.signal
   }

@@ -15,9 +15,16 @@ import type { LogLevel } from "../core/feature/log-level.js"
 import type { Principal } from "../core/http/gate.js"
 import type { HeaderFacts } from "../core/http/header.js"
 import type { Limits } from "../core/limits.js"
-import { decideInbound, decidePipe, type Inbound, methodNotFound, sessionNotFound } from "../core/negotiate/inbound.js"
+import {
+  decideInbound,
+  decidePipe,
+  type Inbound,
+  methodNotFound,
+  regardsSession,
+  sessionNotFound,
+} from "../core/negotiate/inbound.js"
 import type { MethodFacts, Revision } from "../core/revision/revision.js"
-import { era, findRevision, preferredLegacy } from "../core/revision/table.js"
+import { findRevision, preferredLegacy } from "../core/revision/table.js"
 import {
   isRequestId,
   type JsonObject,
@@ -91,7 +98,7 @@ class ServerEndpoint implements Endpoint {
     }
     const { sessions } = this.#parts
     const id = header.session
-    if (id === undefined || isModernHeader(header)) {
+    if (id === undefined || !regardsSession(header)) {
       return this.#follow(decideInbound(message, header, "none", sessions !== undefined), message, exchange, undefined)
     }
     return this.#afterStore(
@@ -103,7 +110,7 @@ class ServerEndpoint implements Endpoint {
 
   end(header: HeaderFacts, principal: Principal | undefined, method: "DELETE" | "GET"): Answer | Promise<Answer> {
     const { sessions } = this.#parts
-    if (sessions === undefined || isModernHeader(header)) return methodNotAllowed("POST")
+    if (sessions === undefined || !regardsSession(header)) return methodNotAllowed("POST")
     const id = header.session
     if (id === undefined) return methodNotAllowed("POST, DELETE")
     return this.#afterStore(
@@ -338,10 +345,6 @@ function methodNotAllowed(allow: string): Answer {
 
 function pipeSession(peer: Peer): Session | undefined {
   return peer.session as Session | undefined
-}
-
-function isModernHeader(header: HeaderFacts): boolean {
-  return header.version !== undefined && era(header.version) === "modern"
 }
 
 function servedIn(profile: Profile, version: string): ServedRevision {

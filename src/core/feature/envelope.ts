@@ -1,5 +1,6 @@
 /** The `_meta` of requests and results: the reserved keys, and what a modern request must say of itself. */
 
+import type { Implementation } from "../model/identity.js"
 import { isJsonObject, type JsonObject } from "../wire/message.js"
 import { isLogLevel, type LogLevel } from "./log-level.js"
 
@@ -19,7 +20,7 @@ export interface RequestMeta {
   readonly protocolVersion: string
   readonly clientCapabilities: JsonObject
   /** Undefined when it is absent or malformed: it is for display only. */
-  readonly clientInfo: JsonObject | undefined
+  readonly clientInfo: Implementation | undefined
   readonly logLevel: LogLevel | undefined
 }
 
@@ -55,9 +56,10 @@ export function readRequestMeta(params: JsonObject | undefined): RequestMeta | M
 }
 
 /** A client's or server's description of itself, or undefined when it lacks a name or version. */
-export function readImplementation(value: JsonObject[string]): JsonObject | undefined {
+export function readImplementation(value: JsonObject[string]): Implementation | undefined {
   if (!isJsonObject(value)) return undefined
-  return typeof value["name"] === "string" && typeof value["version"] === "string" ? value : undefined
+  const { name, version } = value
+  return typeof name === "string" && typeof version === "string" ? { ...value, name, version } : undefined
 }
 
 function missing(key: string, expected: string): string {

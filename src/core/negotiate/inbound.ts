@@ -28,6 +28,11 @@ export type Inbound =
   | { readonly kind: "stateless"; readonly revision: Revision }
   | Fault
 
+/** Whether the session that a message names matters: not under a modern version, which has none. */
+export function regardsSession(header: HeaderFacts): boolean {
+  return header.version === undefined || era(header.version) !== "modern"
+}
+
 /**
  * Decides an HTTP message. The name of the method never decides the era, nor does the presence of any other header.
  *

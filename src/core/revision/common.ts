@@ -1,4 +1,5 @@
 /** The pieces that revisions share: how a method table is written, and the encoders that leave members out. */
+import { codes } from "../error/codes.js"
 import type { Implementation } from "../model/identity.js"
 import { setMember } from "../schema/bounds.js"
 import { shapeOf } from "../schema/keyword.js"
@@ -27,6 +28,11 @@ export function methodTable(rows: Readonly<Record<string, MethodRow>>): Readonly
       },
     ]),
   )
+}
+
+/** Whether a code may be sent at all: some are names for what other peers send. */
+export function isSendable(code: number): boolean {
+  return Number.isSafeInteger(code) && code !== codes.requestCancelled && code !== codes.taskNotReady
 }
 
 /** A copy of a definition as JSON, without the named members and without those that are undefined. */

@@ -53,6 +53,14 @@ export interface Revision {
   readonly methods: ReadonlyMap<string, MethodFacts>
   /** The notifications that a client may send. */
   readonly notifications: ReadonlyMap<string, ClientNotice>
+  /** Whether a connection that closes cancels the request that it carried. */
+  readonly closeCancels: boolean
+  /** Whether HTTP headers repeat members of the body, and must agree with them. */
+  readonly mirrors: boolean
+  /** The HTTP statuses of errors that the revision gives one of their own; every other error of a method rides on 200. */
+  readonly errorStatus: ReadonlyMap<number, number>
+  /** Whether the revision's peers may be sent an error code. */
+  maySend(code: number): boolean
   /** Whether each result says its `resultType` and, in `_meta`, which server it came from. */
   readonly selfDescribingResults: boolean
   /** How the client is asked for input: by a request on the call's stream, or by a result that the client answers with a new call. */

@@ -1,6 +1,6 @@
 /** Revision 2025-11-25: `initialize` handshake and sessions. */
-import { codes } from "../error/codes.js"
-import { encodeAll, encodeWithout, methodTable, wrapOutputSchema } from "./common.js"
+import { codes, isModernError } from "../error/codes.js"
+import { encodeAll, encodeWithout, isSendable, methodTable, wrapOutputSchema } from "./common.js"
 import type { Revision } from "./revision.js"
 
 /** @see https://modelcontextprotocol.io/specification/2025-11-25 */
@@ -26,6 +26,10 @@ export const v2025_11_25: Revision = {
     ["notifications/progress", "progress"],
     ["notifications/roots/list_changed", "rootsListChanged"],
   ]),
+  closeCancels: false,
+  mirrors: false,
+  errorStatus: new Map(),
+  maySend: (code) => isSendable(code) && !isModernError(code),
   selfDescribingResults: false,
   asks: "push",
   form: { modes: true, elicitationId: true, defaults: "all", titledEnums: "oneOf", lists: true },

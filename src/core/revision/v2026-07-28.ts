@@ -1,6 +1,6 @@
 /** Revision 2026-07-28: stateless, version and capabilities in every request. */
 import { codes } from "../error/codes.js"
-import { encodeAll, methodTable } from "./common.js"
+import { encodeAll, isSendable, methodTable } from "./common.js"
 import type { Revision } from "./revision.js"
 
 /** @see https://modelcontextprotocol.io/specification/2026-07-28 */
@@ -19,6 +19,13 @@ export const v2026_07_28: Revision = {
     "completion/complete": { operation: "complete" },
   }),
   notifications: new Map([["notifications/cancelled", "cancelled"]]),
+  closeCancels: true,
+  mirrors: true,
+  errorStatus: new Map([
+    [codes.methodNotFound, 404],
+    [codes.missingClientCapability, 400],
+  ]),
+  maySend: (code) => isSendable(code) && !isLegacyCode(code),
   selfDescribingResults: true,
   asks: "replay",
   form: { modes: true, elicitationId: false, defaults: "all", titledEnums: "oneOf", lists: true },
@@ -26,4 +33,13 @@ export const v2026_07_28: Revision = {
   structured: "any",
   resourceNotFoundCode: codes.invalidParams,
   encode: encodeAll,
+}
+
+/**
+ * Whether a code is one that implementations of this revision must not or should not send.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes
+ */
+function isLegacyCode(code: number): boolean {
+  return (code <= -32000 && code >= -32019) || code === codes.urlElicitationRequired
 }

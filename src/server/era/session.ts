@@ -3,6 +3,7 @@ import type { InFlight } from "../../core/exchange.js"
 import type { LogLevel } from "../../core/feature/log-level.js"
 import type { Principal } from "../../core/http/gate.js"
 import type { Limits } from "../../core/limits.js"
+import type { Implementation } from "../../core/model/identity.js"
 import { findRevision } from "../../core/revision/table.js"
 import { isObject, type JsonObject, type RequestId } from "../../core/wire/message.js"
 import type { Clock, MaybePromise, Store } from "../../store/port.js"
@@ -15,7 +16,7 @@ export type Identity = Pick<Principal, "id" | "issuer" | "clientId" | "strategy"
 export interface SessionRecord {
   readonly version: string
   readonly capabilities: JsonObject
-  readonly clientInfo: JsonObject | undefined
+  readonly clientInfo: Implementation | undefined
   /** Who opened it, and nothing more of them. */
   readonly principal: Identity | undefined
   readonly logLevel: LogLevel | undefined

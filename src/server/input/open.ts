@@ -106,7 +106,8 @@ function requireAskable(call: Call): void {
 export function requireCapability(call: Call, { capability }: Pick<Question<unknown>, "capability">): void {
   if (call.client.can(capability)) return
   const text = `the client did not declare the capability ${capability}`
-  if (call.era === "legacy") throw new ToolError(`the client cannot be asked: ${text.replace("the client", "it")}`)
+  if (call.facts.served.revision.asks === "push")
+    throw new ToolError(`the client cannot be asked: ${text.replace("the client", "it")}`)
   throw new McpError(`Missing required client capability: ${text}`, {
     kind: "protocol",
     reason: "missing_client_capability",

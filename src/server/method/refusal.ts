@@ -11,7 +11,7 @@ import type { Call } from "../context.js"
 /** The refusal of a method whose feature this server does not have: as if the revision did not know it. */
 export function notServed(call: Call): Answer {
   const { id, method, params } = call.facts
-  return refuse(methodNotFound({ kind: "request", id, method, params }, call.era === "modern" ? 404 : 200))
+  return refuse(methodNotFound({ kind: "request", id, method, params }, statusOf(call, codes.methodNotFound)))
 }
 
 /** The refusal of params that are not of the method's form. */
@@ -48,17 +48,14 @@ export function internalFault(status: number, reference: string, id: RequestId |
  */
 export function raised(call: Call, error: unknown): Answer | undefined {
   if (!McpError.is(error, "protocol") || error.code === undefined) return undefined
-  const modern = call.era === "modern"
-  const code = mayLeave(error.code, modern) ? error.code : codes.internalError
-  const status = modern && code === codes.missingClientCapability ? 400 : 200
+  const { revision } = call.facts.served
+  const code = revision.maySend(error.code) ? error.code : codes.internalError
   const data = isJsonObject(error.data) ? error.data : undefined
-  return refuse(fault(status, code, error.reason, error.message, call.facts.id, data))
+  return refuse(fault(statusOf(call, code), code, error.reason, error.message, call.facts.id, data))
 }
 
-/** Whether a code may be sent: some are names for what other peers send, and the modern era has none of the legacy ones. */
-function mayLeave(code: number, modern: boolean): boolean {
-  if (!Number.isSafeInteger(code) || code === codes.requestCancelled || code === codes.taskNotReady) return false
-  return !modern || !((code <= -32000 && code >= -32019) || code === codes.urlElicitationRequired)
+function statusOf(call: Call, code: number): number {
+  return call.facts.served.revision.errorStatus.get(code) ?? 200
 }
 
 /** A reference that ties what the caller of a method sees to the line in the log. */

@@ -35,7 +35,7 @@ export function callTool(call: Call): Answer | Promise<Answer> {
   const { arguments: args = {} } = params
   if (!isJsonObject(args)) return invalidParams(call, '"arguments" must be an object')
   const header = call.exchange.header
-  if (tool.paramHeaders.length > 0 && header !== undefined && call.era === "modern") {
+  if (tool.paramHeaders.length > 0 && header !== undefined && call.facts.served.revision.mirrors) {
     const wrong = checkParamHeaders(tool.paramHeaders, args, (key) => header.get(key))
     if (wrong !== undefined) {
       const text = `Header mismatch: ${wrong.header} ${wrong.problem}`
