@@ -4,7 +4,7 @@ import type { LogLevel } from "../../core/feature/log-level.js"
 import type { Principal } from "../../core/http/gate.js"
 import type { Limits } from "../../core/limits.js"
 import type { Implementation } from "../../core/model/identity.js"
-import { findRevision } from "../../core/revision/table.js"
+import { negotiateVersion } from "../../core/negotiate/version.js"
 import { isObject, type JsonObject, type RequestId } from "../../core/wire/message.js"
 import type { Clock, MaybePromise, Store } from "../../store/port.js"
 import { createOutbox, type Outbox } from "../input/push.js"
@@ -154,7 +154,7 @@ export function createSessions({ store, clock, limits, report }: SessionsOptions
 function readRecord(value: string): SessionRecord | undefined {
   try {
     const record = JSON.parse(value) as SessionRecord
-    return findRevision(record.version) === undefined || !isObject(record.capabilities) ? undefined : record
+    return negotiateVersion(record.version) === undefined || !isObject(record.capabilities) ? undefined : record
   } catch {
     return undefined
   }
