@@ -2,7 +2,7 @@
 import type { Freshness } from "../core/feature/freshness.js"
 import type { Limits } from "../core/limits.js"
 import type { ServerCapabilities } from "../core/model/capability.js"
-import type { Icon } from "../core/model/identity.js"
+import type { Implementation } from "../core/model/identity.js"
 import type { JsonObject } from "../core/wire/message.js"
 import type { Logger } from "../observe/log.js"
 import type { Bus, Clock, Store } from "../store/port.js"
@@ -13,15 +13,7 @@ import type { AnyTool } from "./define/tool.js"
 import type { ManualHandler } from "./profile.js"
 
 /** What a server is made of. */
-export interface ServerOptions<Tools extends readonly AnyTool[] = readonly AnyTool[]> {
-  /** The server's name. */
-  readonly name: string
-  /** The server's own version. */
-  readonly version: string
-  readonly title?: string
-  readonly description?: string
-  readonly websiteUrl?: string
-  readonly icons?: readonly Icon[]
+export interface ServerOptions<Tools extends readonly AnyTool[] = readonly AnyTool[]> extends Implementation {
   /** How a model should use the server. */
   readonly instructions?: string
   readonly tools?: Tools
