@@ -75,19 +75,18 @@ export function createFetchHandler(server: Servable, options: FetchOptions = {})
     false,
     createDecodeUtf8(),
   )
-  const { keepAliveMs } = front.limits
-  const shared = isolated ? undefined : createKeepAlive(clock, keepAliveMs)
-  const door: Door = { front, clock, keepAlive: () => shared ?? createKeepAlive(clock, keepAliveMs) }
+  const door: Door = { front, clock, keepAlive: () => createKeepAlive(clock, front.limits.keepAliveMs) }
   return (request, info, context) => handle(door, request, context === undefined ? info : undefined)
 }
 
 /** On Workers a request that the platform gives up never comes to an end, so counting them would count up for ever. */
 const UNCOUNTED: Partial<Limits> = { maxInFlight: Number.MAX_SAFE_INTEGER }
 
-/** The front door, and what requests share where they may share anything. */
+/** The front door, and what its requests take from the platform. */
 interface Door {
   readonly front: Front
   readonly clock: Clock
+  /** Makes what keeps one stream open; streams share nothing, since on Workers they must not. */
   readonly keepAlive: () => KeepAlive
 }
 
