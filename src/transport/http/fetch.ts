@@ -4,7 +4,7 @@ import { misuse } from "../../core/error/error.js"
 import { type Fault, fault } from "../../core/error/fault.js"
 import { refuse } from "../../core/exchange.js"
 import type { Limits } from "../../core/limits.js"
-import type { Message } from "../../core/wire/message.js"
+import { isObject, type Message } from "../../core/wire/message.js"
 import { createDecodeUtf8, parseMessage } from "../../core/wire/parse.js"
 import { createSystemClock } from "../../store/clock.js"
 import type { Clock } from "../../store/port.js"
@@ -44,11 +44,13 @@ export interface FetchInfo {
 }
 
 /**
- * Answers one request. Runtimes and frameworks may call it as it stands, with second arguments of their own: those are
- * ignored, unless they have a member `body`. Whoever passes three is Workers, whose second is the environment, and that is
- * ignored whatever it holds.
+ * Answers one request. Runtimes and frameworks may call it as it stands: of a second argument of theirs only a member `body`
+ * is looked at, and not even that where there is a third one, since then the second is the environment of Workers.
  */
-export type FetchHandler = (request: Request, info?: FetchInfo | object, context?: unknown) => Promise<Response>
+export interface FetchHandler {
+  (request: Request, info?: FetchInfo): Promise<Response>
+  (request: Request, info: unknown, context?: unknown): Promise<Response>
+}
 
 /**
  * Makes a handler for runtimes and frameworks with the web's `Request` and `Response`. It may stand at module scope: nothing
@@ -76,7 +78,8 @@ export function createFetchHandler(server: Servable, options: FetchOptions = {})
     createDecodeUtf8(),
   )
   const door: Door = { front, clock, keepAlive: () => createKeepAlive(clock, front.limits.keepAliveMs) }
-  return (request, info, context) => handle(door, request, context === undefined ? info : undefined)
+  return (request: Request, info?: unknown, context?: unknown) =>
+    handle(door, request, context === undefined && isObject(info) ? info["body"] : undefined)
 }
 
 /** On Workers a request that the platform gives up never comes to an end, so counting them would count up for ever. */
@@ -90,7 +93,7 @@ interface Door {
   readonly keepAlive: () => KeepAlive
 }
 
-async function handle(door: Door, request: Request, info: FetchInfo | object | undefined): Promise<Response> {
+async function handle(door: Door, request: Request, body: unknown): Promise<Response> {
   const { front } = door
   const { method, url } = request
   const path = pathOf(url)
@@ -104,8 +107,7 @@ async function handle(door: Door, request: Request, info: FetchInfo | object | u
   if (method !== "POST") return toResponse(await answerWithoutBody(front, method, header, admission))
   const accepts = checkPost(front, header)
   if (typeof accepts !== "number") return toResponse(refuse(accepts))
-  const given = info !== undefined && "body" in info ? info.body : undefined
-  const message = given === undefined ? await readMessage(door, request) : parseBody(front, given)
+  const message = body === undefined ? await readMessage(door, request) : parseBody(front, body)
   const exchange = new FetchExchange(request, admission, header, accepts, door.keepAlive)
   return exchange.respond(() => serveMessage(front, message, exchange))
 }
