@@ -65,7 +65,7 @@ export function createPipe(parts: PipeParts): Pipe {
   return {
     receive(bytes) {
       const message = parseMessage(bytes, decode, limits)
-      if (message.kind === "fault") return send(faultText(message))
+      if (message.kind === "fault") return message.isStray ? undefined : send(faultText(message))
       const exchange = new PipeExchange(end)
       if (message.kind !== "request") return void endpoint.serve(message, exchange)
       end.enter()

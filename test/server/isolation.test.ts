@@ -192,6 +192,38 @@ describe("many requests of one client on one pipe", () => {
   })
 })
 
+describe("what is never answered on a pipe", () => {
+  it.each<[what: string, message: Json]>([
+    ["a notification whose params are a list", { jsonrpc: "2.0", method: "notifications/cancelled", params: [] }],
+    ["a notification whose params are null", { jsonrpc: "2.0", method: "notifications/cancelled", params: null }],
+    ["a result that is no object", { jsonrpc: "2.0", id: 1, result: "text" }],
+    ["a response that is both", { jsonrpc: "2.0", id: 1, result: {}, error: { code: 1, message: "" } }],
+    ["an error without a message", { jsonrpc: "2.0", id: 1, error: { code: 1 } }],
+    ["an error of another version", { id: 1, error: { code: 1, message: "" } }],
+  ])("is not even when it is malformed, so that no request of the same id is mistaken: %s", async (_, message) => {
+    const wire = link(server)
+    wire.send(message)
+    await wire.request(modernRequest("after", "tools/list"))
+    expect(wire.received.map(({ id }) => id)).toEqual(["after"])
+  })
+
+  it.each<[what: string, text: string]>([
+    ["no JSON", "{"],
+    ["no object", "1"],
+    ["a batch", "[]"],
+    ["an object that is no message", '{"level":30,"msg":"x"}'],
+    ["a request with the id null", '{"jsonrpc":"2.0","id":null,"method":"ping"}'],
+    ["a request with a fraction for an id", '{"jsonrpc":"2.0","id":1.5,"method":"ping"}'],
+  ])("is not everything else: %s is refused without an id, and the pipe goes on", async (_, text) => {
+    const wire = link(server)
+    wire.send(text)
+    const refused = await wire.next(() => true)
+    expect(refused).toMatchObject({ jsonrpc: "2.0", error: { code: expect.any(Number) } })
+    expect(refused).not.toHaveProperty("id")
+    expect(await wire.modern("tools/list")).toHaveProperty("result")
+  })
+})
+
 describe("resources and prompts", () => {
   it("answer everybody with what they asked for", async () => {
     const clients = names(30)

@@ -16,6 +16,8 @@ export interface Fault {
   readonly data: JsonObject | undefined
   /** The id of the request that is refused; undefined when it could not be read. */
   readonly id: RequestId | undefined
+  /** Whether a notification or a response is refused, which are never answered: only HTTP says so, by its status. */
+  readonly isStray?: true
 }
 
 /** Makes a {@link Fault}. */

@@ -48,6 +48,18 @@ export function parseMessage(bytes: Uint8Array, decode: DecodeUtf8, limits: Scan
  * longer be checked then; everything else is.
  */
 export function toMessage(value: unknown, counts?: ScanCounts): Message | Fault {
+  const read = readMessage(value, counts)
+  return read.kind === "fault" && isStray(value) ? { ...read, id: undefined, isStray: true } : read
+}
+
+/** Whether a value has the shape of a notification or of a response, whatever is wrong with it. */
+function isStray(value: unknown): boolean {
+  if (!isObject(value)) return false
+  if (Object.hasOwn(value, "method")) return !Object.hasOwn(value, "id")
+  return Object.hasOwn(value, "result") || Object.hasOwn(value, "error")
+}
+
+function readMessage(value: unknown, counts?: ScanCounts): Message | Fault {
   if (!isObject(value)) {
     return Array.isArray(value)
       ? invalid("batch_unsupported", "batches are not supported: send one message at a time")

@@ -112,9 +112,11 @@ describe("what is no message is a fault", () => {
       '{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":""}}',
       -32600,
       "invalid_request",
-      1,
+      undefined,
     ],
-    ["an error without a message", '{"jsonrpc":"2.0","id":1,"error":{"code":1}}', -32600, "invalid_request", 1],
+    ["an error without a message", '{"jsonrpc":"2.0","id":1,"error":{"code":1}}', -32600, "invalid_request", undefined],
+    ["a result that is no object", '{"jsonrpc":"2.0","id":1,"result":"x"}', -32600, "invalid_request", undefined],
+    ["neither method nor result", '{"jsonrpc":"2.0","id":1}', -32600, "invalid_request", 1],
     ["the method twice", '{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}', -32600, "duplicate_key", undefined],
     [
       "the method twice, once escaped",
