@@ -155,6 +155,22 @@ describe("a body that was parsed before", () => {
     })
     expect((await postModern(url, echo)).json).toMatchObject({ error: { data: { reason: "batch_unsupported" } } })
   })
+
+  it.each([
+    ["forbidden_key", JSON.parse('{"a":{"__proto__":{"admin":true}}}')],
+    ["number_out_of_range", JSON.parse("[1e400]")],
+    ["too_deep", JSON.parse(`${"[".repeat(70)}${"]".repeat(70)}`)],
+    ["too_many_keys", Array.from({ length: 50_001 }, () => 0)],
+  ])("a parsed body is held to the bounds of any other (%s)", async (reason, given) => {
+    const handler = createNodeHandler(server)
+    const body = modernRequest(1, "tools/call", { name: "echo", arguments: { given } })
+    const url = await mount((incoming, response) => {
+      incoming.resume().on("end", () => handler(Object.assign(incoming, { body }) as NodeRequest, response))
+    })
+    const reply = await postModern(url, echo)
+    expect(reply.status).toBe(400)
+    expect(reply.json).toMatchObject({ error: { code: -32600, data: { reason } } })
+  })
 })
 
 describe("what is answered in which form", () => {

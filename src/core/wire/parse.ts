@@ -3,7 +3,7 @@ import { codes } from "../error/codes.js"
 import { type Fault, fault } from "../error/fault.js"
 import type { Reason } from "../error/reason.js"
 import { isObject, isRequestId, type JsonObject, type JsonValue, type Message, type RequestId } from "./message.js"
-import { SCAN_LIMITS, type ScanCounts, type ScanLimits, scanMessage } from "./scan.js"
+import { SCAN_LIMITS, type ScanCounts, type ScanLimits, scanMessage, scanValue } from "./scan.js"
 
 /** Decodes UTF-8, or answers undefined when the bytes are not UTF-8. The platform's fastest way is passed in. */
 export type DecodeUtf8 = (bytes: Uint8Array) => string | undefined
@@ -43,10 +43,13 @@ export function parseMessage(bytes: Uint8Array, decode: DecodeUtf8, limits: Scan
   return toMessage(value, counts)
 }
 
-/**
- * The message that an already parsed value is, for bodies that a framework has parsed. Bounds and repeated keys can no
- * longer be checked then; everything else is.
- */
+/** {@link parseMessage} for a body that a framework has parsed: only repeated keys can no longer be seen then. */
+export function parseParsed(value: unknown, limits: ScanLimits = SCAN_LIMITS): Message | Fault {
+  const problem = scanValue(value, limits)
+  return problem === undefined ? toMessage(value) : invalid(problem.reason, problem.message)
+}
+
+/** The message that a parsed value is. The counts tell whether a key was repeated. */
 export function toMessage(value: unknown, counts?: ScanCounts): Message | Fault {
   const read = readMessage(value, counts)
   return read.kind === "fault" && isStray(value) ? { ...read, id: undefined, isStray: true } : read

@@ -67,7 +67,7 @@ export function scanMessage(bytes: Uint8Array, limits: ScanLimits, counts: ScanC
         if (++width > limits.maxKeys) return tooWide(limits)
         const spelled = keyEnd - keyStart
         if (spelled >= PROTO.length && spelled <= PROTO_ESCAPED_LENGTH && spells(bytes, keyStart, keyEnd, PROTO)) {
-          return { reason: "forbidden_key", message: 'the key "__proto__" is not accepted' }
+          return FORBIDDEN_KEY
         }
         if (depth === 1) {
           top++
@@ -107,7 +107,7 @@ export function scanMessage(bytes: Uint8Array, limits: ScanLimits, counts: ScanC
         if (end < 0 || end - i > LONG_NUMBER) {
           const stop = end < 0 ? -end : end
           if (!Number.isFinite(Number(latin1(bytes, i, stop)))) {
-            return { reason: "number_out_of_range", message: "a number is beyond what a double can hold" }
+            return OUT_OF_RANGE
           }
           i = stop - 1
         } else i = end - 1
@@ -120,6 +120,31 @@ export function scanMessage(bytes: Uint8Array, limits: ScanLimits, counts: ScanC
   counts.params = params
   return undefined
 }
+
+/** {@link scanMessage} for a value that is parsed already. */
+export function scanValue(root: unknown, limits: ScanLimits): ScanProblem | undefined {
+  let width = 0
+  const visit = (value: unknown, depth: number): ScanProblem | undefined => {
+    if (typeof value === "number" && !Number.isFinite(value)) return OUT_OF_RANGE
+    if (typeof value !== "object" || value === null) return undefined
+    if (depth > limits.maxDepth) return tooDeep(limits)
+    if (Object.hasOwn(value, "__proto__")) return FORBIDDEN_KEY
+    for (const member of Object.values(value)) {
+      if (++width > limits.maxKeys) return tooWide(limits)
+      const problem = visit(member, depth + 1)
+      if (problem !== undefined) return problem
+    }
+    return undefined
+  }
+  return visit(root, 1)
+}
+
+const OUT_OF_RANGE: ScanProblem = {
+  reason: "number_out_of_range",
+  message: "a number is beyond what a double can hold",
+}
+
+const FORBIDDEN_KEY: ScanProblem = { reason: "forbidden_key", message: 'the key "__proto__" is not accepted' }
 
 function tooWide(limits: ScanLimits): ScanProblem {
   return { reason: "too_many_keys", message: `more than ${limits.maxKeys} keys and items` }

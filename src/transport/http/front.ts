@@ -12,7 +12,7 @@ import type { HeaderFacts } from "../../core/http/header.js"
 import { Accepts, decideAccept, isJsonMedia } from "../../core/http/media.js"
 import { type Limits, resolveLimits } from "../../core/limits.js"
 import type { Message } from "../../core/wire/message.js"
-import { type DecodeUtf8, parseMessage, toMessage } from "../../core/wire/parse.js"
+import { type DecodeUtf8, parseMessage, parseParsed } from "../../core/wire/parse.js"
 import type { Logger } from "../../observe/log.js"
 import type { EndpointOptions } from "../../server/options.js"
 
@@ -173,7 +173,7 @@ export function checkPost(front: Front, header: HeaderFacts): Accepts | Fault {
 export function parseBody(front: Front, body: unknown): Message | Fault {
   if (typeof body === "string") return parseMessage(new TextEncoder().encode(body), front.decode, front.limits)
   if (body instanceof Uint8Array) return parseMessage(body, front.decode, front.limits)
-  return toMessage(body)
+  return parseParsed(body, front.limits)
 }
 
 /** Serves a message, or says why there is none. */
