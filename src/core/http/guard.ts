@@ -14,6 +14,11 @@ export interface GuardOptions {
   readonly allowedHosts?: readonly string[]
   /** Origins to serve, such as `https://app.example.com`; `"*"` stands for all but `null`, which has to be named. */
   readonly allowedOrigins?: readonly string[]
+  /**
+   * Whether pages of this machine may call although browsers say `cross-site`, as between `localhost` and `127.0.0.1`. On a
+   * loopback bind only. Default false.
+   */
+  readonly crossesLocally?: boolean
 }
 
 /** Decides about the three headers of a request. */
@@ -36,17 +41,19 @@ type Admission = "listed" | "local"
 export function createGuard(options: GuardOptions): Guard {
   const checksHost = options.loopback || options.allowedHosts !== undefined
   const hosts = new Set(options.allowedHosts?.map(toHostEntry))
-  const origins = new Set(options.allowedOrigins?.map(toOriginEntry))
+  const origins = toOriginSet(options.allowedOrigins ?? [], "allowedOrigins")
   const isHostAllowed = createMemo(
     (host: string) => isServed(parseAuthority(host), hosts, options.loopback) || undefined,
   )
   const admit = createMemo((origin: string) => decideOrigin(origin, origins, options.loopback))
+  const crosses = (admission: Admission | undefined): boolean =>
+    admission === "listed" || (admission === "local" && options.crossesLocally === true)
   return {
     check(host, origin, site) {
       if (checksHost && (host === undefined || isHostAllowed(host) === undefined)) return refuseHost(host)
       const admission = origin === undefined ? undefined : admit(origin)
       if (origin !== undefined && admission === undefined) return refuseOrigin(origin)
-      return site === "cross-site" && admission !== "listed" ? refuseSite(origin) : undefined
+      return site === "cross-site" && !crosses(admission) ? refuseSite(origin) : undefined
     },
   }
 }
@@ -58,11 +65,30 @@ function isServed(authority: Authority | undefined, hosts: ReadonlySet<string>, 
 }
 
 function decideOrigin(origin: string, origins: ReadonlySet<string>, loopback: boolean): Admission | undefined {
-  if (origins.has(origin) || (origins.has("*") && origin !== "null")) return "listed"
+  if (isListed(origins, origin)) return "listed"
+  return loopback && isLocalOrigin(origin) ? "local" : undefined
+}
+
+/** Whether an `Origin` is of this machine. */
+export function isLocalOrigin(origin: string): boolean {
   const parsed = parseOrigin(origin)
-  if (parsed === undefined) return undefined
-  if (origins.has(parsed.text)) return "listed"
-  return loopback && isLoopbackName(parsed.name) ? "local" : undefined
+  return parsed !== undefined && isLoopbackName(parsed.name)
+}
+
+/** Whether an `Origin` is in a set of {@link toOriginSet}. */
+export function isListed(origins: ReadonlySet<string>, origin: string): boolean {
+  if (origins.has(origin) || (origins.has("*") && origin !== "null")) return true
+  const parsed = parseOrigin(origin)
+  return parsed !== undefined && origins.has(parsed.text)
+}
+
+/**
+ * Origins as browsers write them, from the option of that name.
+ *
+ * @throws `McpError` of kind `misuse` for an entry that is no origin, which could never match.
+ */
+export function toOriginSet(entries: readonly string[], option: string): ReadonlySet<string> {
+  return new Set(entries.map((entry) => toOriginEntry(entry, option)))
 }
 
 function toHostEntry(entry: string): string {
@@ -73,15 +99,12 @@ function toHostEntry(entry: string): string {
   return authority.port === undefined ? authority.name : `${authority.name}:${authority.port}`
 }
 
-function toOriginEntry(entry: string): string {
+function toOriginEntry(entry: string, option: string): string {
   if (entry === "*" || entry === "null") return entry
   const origin = parseOrigin(entry.endsWith("/") ? entry.slice(0, -1) : entry)
   if (origin !== undefined) return origin.text
   if (!/^https?:/i.test(entry) && /^[a-z][a-z0-9+.-]*:\/\/[\x21-\x7e]*$/i.test(entry)) return entry
-  throw misuse(
-    "invalid_option",
-    `allowedOrigins: "${clampText(entry)}" must be an origin such as "https://example.com"`,
-  )
+  throw misuse("invalid_option", `${option}: "${clampText(entry)}" must be an origin such as "https://example.com"`)
 }
 
 function refuseHost(host: string | undefined): Fault {
