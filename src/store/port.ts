@@ -45,3 +45,5 @@ export interface Clock {
   /** Runs `task` once, `delayMs` from now, rounded up to the next step. Answers the function that cancels it. */
   after(delayMs: number, task: () => void): () => void
 }
+  /** Whether a task is lost with the request that asked for it. Default false. */
+  readonly isBound?: boolean

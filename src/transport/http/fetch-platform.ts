@@ -14,6 +14,7 @@ export function isWorkers(): boolean {
 /** A clock whose every deadline is a timer of its own, which belongs to the request that asked for it. */
 export function createRequestClock(): Clock {
   return {
+    isBound: true,
     now: () => Date.now(),
     after(delayMs, task) {
       const timer = setTimeout(task, delayMs)

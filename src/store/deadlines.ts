@@ -1,0 +1,122 @@
+/** Many deadlines on one task of a clock, so that nothing that has one owns a timer or a closure. */
+import type { Clock } from "./port.js"
+
+/** Something that has to be over by a moment. */
+export interface Due {
+  /** When that is, by the clock. It may move; infinite while there is no hurry. */
+  readonly dueMs: number
+  /** Called once the moment has come, by when it is forgotten. */
+  expire(): void
+}
+
+/** What has deadlines at the moment. */
+export interface Deadlines<T extends Due = Due> {
+  readonly size: number
+  /** Takes one up; again when its moment came nearer. */
+  add(due: T): void
+  /** Lets one go; answers whether it was there. */
+  delete(due: T): boolean
+  values(): Iterable<T>
+  /** Lets all go. */
+  clear(): void
+}
+
+/** Makes {@link Deadlines} on a clock. */
+export function createDeadlines<T extends Due>(clock: Clock): Deadlines<T> {
+  return clock.isBound === true ? new ApartDeadlines(clock) : new SharedDeadlines(clock)
+}
+
+/** One task for all of them, which looks at them when the first may be due. */
+class SharedDeadlines<T extends Due> implements Deadlines<T> {
+  readonly #clock: Clock
+  readonly #held = new Set<T>()
+  #wakesAtMs = Number.POSITIVE_INFINITY
+  #stop: (() => void) | undefined
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  get size(): number {
+    return this.#held.size
+  }
+
+  add(due: T): void {
+    this.#held.add(due)
+    if (due.dueMs < this.#wakesAtMs) this.#wakeAt(due.dueMs)
+  }
+
+  delete(due: T): boolean {
+    return this.#held.delete(due)
+  }
+
+  values(): Iterable<T> {
+    return this.#held
+  }
+
+  clear(): void {
+    this.#held.clear()
+    this.#stop?.()
+    this.#wakesAtMs = Number.POSITIVE_INFINITY
+  }
+
+  #wakeAt(dueMs: number): void {
+    this.#stop?.()
+    this.#wakesAtMs = dueMs
+    this.#stop = this.#clock.after(dueMs - this.#clock.now(), () => this.#look())
+  }
+
+  #look(): void {
+    const nowMs = this.#clock.now()
+    let nextMs = Number.POSITIVE_INFINITY
+    this.#wakesAtMs = Number.POSITIVE_INFINITY
+    for (const due of this.#held) {
+      if (due.dueMs > nowMs) nextMs = Math.min(nextMs, due.dueMs)
+      else {
+        this.#held.delete(due)
+        due.expire()
+      }
+    }
+    if (nextMs < this.#wakesAtMs) this.#wakeAt(nextMs)
+  }
+}
+
+/** A task for each, for clocks whose tasks are lost with the request that asked for them. */
+class ApartDeadlines<T extends Due> implements Deadlines<T> {
+  readonly #clock: Clock
+  readonly #held = new Map<T, (() => void) | undefined>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  get size(): number {
+    return this.#held.size
+  }
+
+  add(due: T): void {
+    this.#held.get(due)?.()
+    const delayMs = due.dueMs - this.#clock.now()
+    const wake = (): void => {
+      if (this.#held.delete(due)) due.expire()
+    }
+    this.#held.set(due, delayMs > LONGEST_MS ? undefined : this.#clock.after(delayMs, wake))
+  }
+
+  delete(due: T): boolean {
+    this.#held.get(due)?.()
+    return this.#held.delete(due)
+  }
+
+  values(): Iterable<T> {
+    return this.#held.keys()
+  }
+
+  clear(): void {
+    for (const stop of this.#held.values()) stop?.()
+    this.#held.clear()
+  }
+}
+
+/** The longest time that a timer of the platform can wait for: a longer one would go off at once. */
+const LONGEST_MS = 2 ** 31 - 1
