@@ -1,27 +1,23 @@
-/** The runtimes that are not Node: where their programs come from, and how each of them serves the bundled server. */
-import { execFile, spawn } from "node:child_process"
+/** The runtimes that are not Node, and how each of them serves a module. */
+import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
-import { promisify } from "node:util"
 import { build } from "esbuild"
+import { programIn } from "./install.js"
 
-/** A runtime: the package that brings it, and what it takes to serve. */
+/** A runtime: where its program is, and what it takes to serve. */
 export interface Runtime {
   readonly name: string
-  readonly dependency: string
-  readonly version: string
-  /** Where the platform's package has the program; `*` is one folder. */
-  readonly program: string
-  /** The module that serves `handler`. */
+  /** The npm scope of the program's package, and its path in there. */
+  readonly program: readonly [scope: string, path: string]
+  /** The module that serves `handler` on a free port, which it prints. */
   readonly entry: string
   /** Further files beside `main.js`, by name. */
   readonly files?: Readonly<Record<string, string>>
-  /** How the program is called, in the folder of `main.js`. It prints a line with the port. */
+  /** How the program is called in the folder of `main.js`. */
   readonly args: readonly string[]
   /**
    * Whether a handler is always told that a connection closed before anything was answered. Deno tells of some, and workerd of
@@ -32,12 +28,13 @@ export interface Runtime {
   readonly holdsSessions: boolean
 }
 
-/** A server that runs in a runtime. */
+/** A server that runs. */
 export interface Place {
   readonly port: number
   close(): Promise<void>
 }
 
+// The binding has the name of the member that a framework would pass a body in.
 const CONFIG = `
 using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
@@ -51,80 +48,40 @@ const worker :Workerd.Worker = (
 );
 `
 
-/** The runtimes. */
-export const runtimes: readonly Runtime[] = [
-  {
+/** The runtimes, by what the guide calls them. */
+export const runtimes = {
+  Bun: {
     name: "Bun",
-    dependency: "bun",
-    version: "1.4.5",
-    program: "@oven/*/bin/bun",
+    program: ["@oven", "bin/bun"],
     entry: `console.log(Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: handler }).port)`,
     args: ["main.js"],
     tellsClosing: true,
     holdsSessions: true,
   },
-  {
+  Deno: {
     name: "Deno",
-    dependency: "deno",
-    version: "2.9.6",
-    program: "@deno/*/deno",
+    program: ["@deno", "deno"],
     entry: `Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: ({ port }) => console.log(port) }, handler)`,
     args: ["run", "--no-prompt", "--allow-net=127.0.0.1", "main.js"],
     tellsClosing: false,
     holdsSessions: true,
   },
-  {
+  Workers: {
     name: "Workers (workerd)",
-    dependency: "workerd",
-    version: "1.20261117.1",
-    program: "@cloudflare/*/bin/workerd",
+    program: ["@cloudflare", "bin/workerd"],
     entry: "export default { fetch: handler }",
     files: { "config.capnp": CONFIG },
     args: ["serve", "config.capnp", "--control-fd=1"],
     tellsClosing: false,
     holdsSessions: false,
   },
-]
+} as const satisfies Readonly<Record<string, Runtime>>
 
-const cache = fileURLToPath(new URL("../../node_modules/.cache/conduit-runtimes", import.meta.url))
-
-/** Installs the runtimes beside the repository's own packages, unless they are there. Their install scripts are not run. */
-export async function installRuntimes(): Promise<void> {
-  const dependencies = Object.fromEntries(runtimes.map(({ dependency, version }) => [dependency, version]))
-  mkdirSync(cache, { recursive: true })
-  writeFileSync(join(cache, "package.json"), JSON.stringify({ private: true, dependencies }))
-  if (runtimes.every(isInstalled)) return
-  const options = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock", "--prefer-offline"]
-  await promisify(execFile)("npm", ["install", "--prefix", cache, ...options], { cwd: cache })
-}
-
-function isInstalled({ dependency, version, program }: Runtime): boolean {
-  try {
-    const manifest = readFileSync(join(cache, "node_modules", dependency, "package.json"), "utf8")
-    return JSON.parse(manifest).version === version && programOf(program) !== undefined
-  } catch {
-    return false
-  }
-}
-
-function programOf(pattern: string): string | undefined {
-  const [scope = "", rest = ""] = pattern.split("/*/")
-  const folder = join(cache, "node_modules", scope)
-  const name = rest.split("/").at(-1) ?? ""
-  for (const candidate of readdirSync(folder)) {
-    const path = join(folder, candidate, rest)
-    const files = readdirSync(join(path, ".."))
-    if (files.includes(name)) return path
-    if (files.includes(`${name}.exe`)) return `${path}.exe`
-  }
-  return undefined
-}
-
-/** Bundles the server of `module`, which exports `handler`, and serves it in a runtime. */
-export async function start(runtime: Runtime, module: string): Promise<Place> {
+/** Serves a module, whose imports are bundled, in a runtime. It prints its port, or serves on the one that is given. */
+export async function start(runtime: Runtime, module: string, port?: number): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), "conduit-runtime-"))
   await build({
-    stdin: { contents: `import { handler } from "${module}"\n${runtime.entry}`, resolveDir: import.meta.dirname },
+    stdin: { contents: module, resolveDir: import.meta.dirname },
     bundle: true,
     format: "esm",
     platform: "neutral",
@@ -133,27 +90,32 @@ export async function start(runtime: Runtime, module: string): Promise<Place> {
     logLevel: "warning",
   })
   for (const [name, text] of Object.entries(runtime.files ?? {})) await writeFile(join(folder, name), text)
-  const program = programOf(runtime.program)
-  if (program === undefined) throw new Error(`${runtime.dependency} has no program for this platform`)
-  const child = spawn(program, runtime.args, {
-    cwd: folder,
-    env: { ...process.env, DENO_DIR: folder, DENO_NO_UPDATE_CHECK: "1", DO_NOT_TRACK: "1" },
-    stdio: ["ignore", "pipe", "pipe"],
-  })
+  const place = await run(programIn(...runtime.program), runtime.args, folder, port)
+  return {
+    port: place.port,
+    close: async () => {
+      await place.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+/** Runs a program that serves until it is closed. */
+export async function run(program: string, args: readonly string[], cwd: string, port?: number): Promise<Place> {
+  const env = { ...process.env, DENO_DIR: join(cwd, "deno"), DENO_NO_UPDATE_CHECK: "1", DO_NOT_TRACK: "1" }
+  const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] })
   let complaint = ""
   child.stderr.on("data", (chunk) => {
     complaint += String(chunk)
   })
   const exited = once(child, "exit")
-  const line = await Promise.race([once(createInterface(child.stdout), "line"), exited])
-  const port = /\d+/.exec(String(line[0]).replace(/\{.*"port":/, ""))?.[0]
-  if (child.exitCode !== null || port === undefined) throw new Error(`${runtime.name} does not serve: ${complaint}`)
-  return {
-    port: Number(port),
-    close: async () => {
-      child.kill("SIGKILL")
-      await exited
-      await rm(folder, { recursive: true })
-    },
+  const close = async (): Promise<void> => {
+    child.kill("SIGKILL")
+    await exited
   }
+  if (port !== undefined) return { port, close }
+  const [line] = await Promise.race([once(createInterface(child.stdout), "line"), exited])
+  const printed = /^(?:\{.*"port":)?(\d+)/.exec(String(line))?.[1]
+  if (child.exitCode !== null || printed === undefined) throw new Error(`${program} does not serve: ${complaint}`)
+  return { port: Number(printed), close }
 }
