@@ -78,9 +78,9 @@ export function describeGuide(): void {
   describe("the example for", () => {
     let place: Place | undefined
     afterEach(async () => {
-    await place?.close()
-    place = undefined
-  })
+      await place?.close()
+      place = undefined
+    })
 
     it.each(["Express", "Fastify", "Hono"])(
       "%s serves both eras on Node",
