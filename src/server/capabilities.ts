@@ -3,11 +3,12 @@ import type { ServerCapabilities } from "../core/model/capability.js"
 import type { JsonObject } from "../core/wire/message.js"
 import type { Snapshot } from "./registry.js"
 
-/** What the definitions alone do not tell. */
-export interface CapabilityOptions {
-  /** Whether log messages reach the client. */
-  readonly logging: boolean
-  readonly extensions: JsonObject | undefined
+/** What of a client can be reached: beside the answers of its requests, and before them. */
+export interface Reach {
+  /** Whether it can be told of changes. */
+  readonly changes: boolean
+  /** Whether log messages reach it. */
+  readonly logs: boolean
 }
 
 /**
@@ -15,25 +16,32 @@ export interface CapabilityOptions {
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/discover#discoverresult
  */
-export function capabilitiesOf(snapshot: Snapshot, options: CapabilityOptions): ServerCapabilities {
+export function capabilitiesOf(
+  snapshot: Snapshot,
+  reach: Reach,
+  extensions: JsonObject | undefined,
+): ServerCapabilities {
   const hasResources = snapshot.resources.size > 0 || snapshot.templates.size > 0
+  const listChanged = reach.changes ? { listChanged: true } : {}
+  const subscribe = reach.changes ? { subscribe: true } : {}
   return {
-    ...(snapshot.tools.size > 0 ? { tools: {} } : {}),
-    ...(hasResources ? { resources: {} } : {}),
-    ...(snapshot.prompts.size > 0 ? { prompts: {} } : {}),
+    ...(snapshot.tools.size > 0 ? { tools: listChanged } : {}),
+    ...(hasResources ? { resources: { ...subscribe, ...listChanged } } : {}),
+    ...(snapshot.prompts.size > 0 ? { prompts: listChanged } : {}),
     ...(snapshot.completes ? { completions: {} } : {}),
-    ...(options.logging ? { logging: {} } : {}),
-    ...(options.extensions === undefined ? {} : { extensions: options.extensions }),
+    ...(reach.logs ? { logging: {} } : {}),
+    ...(extensions === undefined ? {} : { extensions }),
   }
 }
 
-/** What remains of declared capabilities towards a client that can be sent nothing outside an answer. */
-export function withoutPush(declared: ServerCapabilities): ServerCapabilities {
-  const { logging: _, tools, prompts, resources, ...rest } = declared
+/** What remains of declared capabilities for a client that cannot be reached in every way. */
+export function within(reach: Reach, declared: ServerCapabilities): ServerCapabilities {
+  const { logging, tools, prompts, resources, ...rest } = declared
   return {
     ...rest,
-    ...(tools === undefined ? {} : { tools: {} }),
-    ...(prompts === undefined ? {} : { prompts: {} }),
-    ...(resources === undefined ? {} : { resources: {} }),
+    ...(logging === undefined || !reach.logs ? {} : { logging }),
+    ...(tools === undefined ? {} : { tools: reach.changes ? tools : {} }),
+    ...(prompts === undefined ? {} : { prompts: reach.changes ? prompts : {} }),
+    ...(resources === undefined ? {} : { resources: reach.changes ? resources : {} }),
   }
 }

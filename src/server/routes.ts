@@ -4,9 +4,11 @@ import type { Operation } from "../core/revision/revision.js"
 import type { Call } from "./context.js"
 import { complete } from "./method/completion.js"
 import { discover, ping, setLogLevel } from "./method/lifecycle.js"
+import { listen } from "./method/listen.js"
 import { listOf } from "./method/lists.js"
 import { getPrompt } from "./method/prompts.js"
 import { readResource } from "./method/resources.js"
+import { subscribe, unsubscribe } from "./method/subscribe.js"
 import { callTool } from "./method/tools.js"
 
 /** Serves one request. May throw: whoever calls it answers with an internal error. */
@@ -25,4 +27,7 @@ export const routes: Readonly<Record<Exclude<Operation, "initialize">, Route>> =
   listPrompts: listOf("prompts"),
   getPrompt,
   complete,
+  listen,
+  subscribe,
+  unsubscribe,
 }

@@ -1,5 +1,6 @@
 /** The ports in memory: what a server on one machine runs on. */
-import type { Bus, Change, Clock, SetOptions, Store, Stored } from "./port.js"
+import type { Change } from "../core/feature/listen.js"
+import type { Bus, Clock, SetOptions, Store, Stored } from "./port.js"
 
 interface Entry extends Stored {
   readonly expiresAtMs: number

@@ -1,4 +1,5 @@
 /** The ports behind which state, events and time live, so that other engines can take the place of the ones in memory. */
+import type { Change } from "../core/feature/listen.js"
 
 /** A value that is there at once in memory, and later from anywhere else. */
 export type MaybePromise<T> = T | Promise<T>
@@ -26,16 +27,29 @@ export interface Store {
   delete(key: string, options?: { readonly if?: { readonly version: string } }): MaybePromise<boolean>
 }
 
-/** Something that changed on a server and that whoever listens wants to hear of. */
-export type Change =
-  | { readonly kind: "list"; readonly list: "tools" | "prompts" | "resources" }
-  | { readonly kind: "resource"; readonly uri: string }
-
 /** Carries changes to every listener, on this node and on others. Delivery is at most once. */
 export interface Bus {
+  /** Tells every listener, those of the publishing node too. */
   publish(change: Change): void
   /** Answers the function that ends the subscription. */
   subscribe(listener: (change: Change) => void): () => void
+}
+
+/** One message as it was sent on an event stream, with its place in it. */
+export interface StreamEvent {
+  readonly position: number
+  readonly frame: string
+}
+
+/**
+ * Keeps what was sent on the event streams of legacy sessions, for clients that lost a connection. What it keeps is bounded:
+ * it may let go of anything, and then says so.
+ */
+export interface EventStore {
+  /** Keeps one event. Positions of a stream rise by one. */
+  append(stream: string, event: StreamEvent): MaybePromise<void>
+  /** The events behind a position, in order; undefined when the stream is not known or any of them is gone. */
+  after(stream: string, position: number): MaybePromise<readonly StreamEvent[] | undefined>
 }
 
 /** Time, as an argument. */
@@ -44,6 +58,6 @@ export interface Clock {
   now(): number
   /** Runs `task` once, `delayMs` from now, rounded up to the next step. Answers the function that cancels it. */
   after(delayMs: number, task: () => void): () => void
-}
   /** Whether a task is lost with the request that asked for it. Default false. */
   readonly isBound?: boolean
+}

@@ -1,7 +1,7 @@
 /** A server on one end of a pipe: both eras may interleave on it, and its ids are unique across both. */
 import { codes } from "../core/error/codes.js"
 import { fault } from "../core/error/fault.js"
-import type { Answer, Endpoint, Exchange, InFlight, Peer } from "../core/exchange.js"
+import type { Answer, Endpoint, Exchange, InFlight, Peer, Sink } from "../core/exchange.js"
 import type { Limits } from "../core/limits.js"
 import { faultText } from "../core/wire/build.js"
 import type { RequestId } from "../core/wire/message.js"
@@ -38,7 +38,6 @@ export interface PipeParts {
 export function createPipe(parts: PipeParts): Pipe {
   const { endpoint, channel, limits, decode, settle = () => channel.flush() } = parts
   const inFlight = new Map<RequestId, InFlight>()
-  const peer: Peer = { kind: "pipe", principal: undefined, inFlight, session: undefined }
   let busy = 0
   let closed = false
   let idle: (() => void) | undefined
@@ -46,10 +45,11 @@ export function createPipe(parts: PipeParts): Pipe {
   const send = (text: string): void => {
     if (!closed) channel.send(text)
   }
+  const sink: Sink = { send, flush: () => channel.flush() }
+  const peer: Peer = { kind: "pipe", principal: undefined, inFlight, sink, session: undefined }
   const end: ServerEnd = {
     peer,
-    send,
-    flush: () => channel.flush(),
+    sink,
     settle,
     enter: () => void busy++,
     leave() {
@@ -57,9 +57,9 @@ export function createPipe(parts: PipeParts): Pipe {
       if (busy === 0) idle?.()
     },
   }
-  const answered = (exchange: Exchange, answer: Answer): void => {
+  const answered = (exchange: PipeExchange, answer: Answer): void => {
     exchange.finish(answer)
-    end.leave()
+    exchange.leave()
   }
 
   return {
@@ -68,7 +68,7 @@ export function createPipe(parts: PipeParts): Pipe {
       if (message.kind === "fault") return message.isStray ? undefined : send(faultText(message))
       const exchange = new PipeExchange(end)
       if (message.kind !== "request") return void endpoint.serve(message, exchange)
-      end.enter()
+      exchange.enter()
       const answer = endpoint.serve(message, exchange)
       if (answer instanceof Promise) void answer.then((settled) => answered(exchange, settled))
       else answered(exchange, answer)
@@ -92,8 +92,7 @@ export function createPipe(parts: PipeParts): Pipe {
 /** What the exchanges of one pipe share. */
 interface ServerEnd {
   readonly peer: Peer
-  send(text: string): void
-  flush(): Promise<void>
+  readonly sink: Sink
   settle(): Promise<void>
   /** Says that something is being worked on. */
   enter(): void
@@ -106,23 +105,43 @@ class PipeExchange implements Exchange {
   readonly peer: Peer
   readonly header = undefined
   readonly canStream = true
+  readonly onlyStreams = false
   readonly #end: ServerEnd
   #hasSent = false
+  #isBusy = false
 
   constructor(end: ServerEnd) {
     this.#end = end
     this.peer = end.peer
   }
 
+  /** Says that the message is being worked on. */
+  enter(): void {
+    this.#isBusy = true
+    this.#end.enter()
+  }
+
+  /** Says that it is no longer worked on. */
+  leave(): void {
+    if (this.#isBusy) this.#end.leave()
+    this.#isBusy = false
+  }
+
   send(frame: string): void {
     this.#hasSent = true
-    this.#end.send(frame)
+    this.#end.sink.send(frame)
   }
+
+  hold(): void {
+    this.leave()
+  }
+
+  prime(): void {}
 
   finish({ text }: Answer): void {
     if (text === undefined) return
     if (this.#hasSent) void this.#finishApart(text)
-    else this.#end.send(text)
+    else this.#end.sink.send(text)
   }
 
   close(): void {}
@@ -130,13 +149,13 @@ class PipeExchange implements Exchange {
   onAbort(): void {}
 
   flush(): Promise<void> {
-    return this.#end.flush()
+    return this.#end.sink.flush()
   }
 
   async #finishApart(text: string): Promise<void> {
     this.#end.enter()
     await this.#end.settle()
-    this.#end.send(text)
+    this.#end.sink.send(text)
     this.#end.leave()
   }
 }

@@ -13,6 +13,8 @@ export interface Principal {
   readonly issuer?: string
   /** The OAuth client that acts for the caller. */
   readonly clientId?: string
+  /** When what the caller showed expires, in milliseconds since the Unix epoch: its open streams end then. */
+  readonly expiresAtMs?: number
 }
 
 /** What a gate sees of one HTTP request; it decides before a byte of the body is read. */

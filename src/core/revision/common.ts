@@ -12,6 +12,7 @@ export interface MethodRow {
   readonly namedBy?: NamedBy
   readonly cacheable?: boolean
   readonly mayAsk?: boolean
+  readonly stays?: boolean
 }
 
 /** The method table of a revision from its rows. */
@@ -25,6 +26,7 @@ export function methodTable(rows: Readonly<Record<string, MethodRow>>): Readonly
         namedBy: row.namedBy,
         cacheable: row.cacheable ?? false,
         mayAsk: row.mayAsk ?? false,
+        stays: row.stays ?? false,
       },
     ]),
   )

@@ -30,6 +30,9 @@ export type Operation =
   | "listPrompts"
   | "getPrompt"
   | "complete"
+  | "listen"
+  | "subscribe"
+  | "unsubscribe"
 
 /** What a notification of a client says. */
 export type ClientNotice = "initialized" | "cancelled" | "progress" | "rootsListChanged"
@@ -43,6 +46,8 @@ export interface MethodFacts {
   readonly cacheable: boolean
   /** Whether the client may be asked for input before the result. */
   readonly mayAsk: boolean
+  /** Whether the request stays open until one of the two sides ends it. */
+  readonly stays: boolean
 }
 
 /** One revision of the protocol. To add one: a file like its neighbours and a line in `table.ts`. */
@@ -55,6 +60,8 @@ export interface Revision {
   readonly notifications: ReadonlyMap<string, ClientNotice>
   /** Whether a connection that closes cancels the request that it carried. */
   readonly closeCancels: boolean
+  /** Whether the events of HTTP streams have ids, by which a client that lost its connection gets the rest. */
+  readonly resumes: boolean
   /** Whether HTTP headers repeat members of the body, and must agree with them. */
   readonly mirrors: boolean
   /** The HTTP statuses of errors that the revision gives one of their own; every other error of a method rides on 200. */

@@ -14,6 +14,7 @@ function isPictured(block: ContentBlock): boolean {
 export const v2025_06_18: Revision = {
   ...v2025_11_25,
   version: "2025-06-18",
+  resumes: false,
   form: { modes: false, elicitationId: false, defaults: "boolean", titledEnums: "enumNames", lists: false },
   samplingTools: false,
   encode: {

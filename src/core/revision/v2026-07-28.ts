@@ -17,9 +17,11 @@ export const v2026_07_28: Revision = {
     "prompts/list": { operation: "listPrompts", cacheable: true },
     "prompts/get": { operation: "getPrompt", mayAsk: true, namedBy: "name" },
     "completion/complete": { operation: "complete" },
+    "subscriptions/listen": { operation: "listen", stays: true },
   }),
   notifications: new Map([["notifications/cancelled", "cancelled"]]),
   closeCancels: true,
+  resumes: false,
   mirrors: true,
   errorStatus: new Map([
     [codes.methodNotFound, 404],

@@ -1,13 +1,17 @@
 /** The legacy era's sessions: what the handshake leaves behind, how long it is kept, and whose it is. */
-import type { InFlight } from "../../core/exchange.js"
+import type { InFlight, Sink } from "../../core/exchange.js"
 import type { LogLevel } from "../../core/feature/log-level.js"
 import type { Principal } from "../../core/http/gate.js"
 import type { Limits } from "../../core/limits.js"
 import type { Implementation } from "../../core/model/identity.js"
 import { negotiateVersion } from "../../core/negotiate/version.js"
+import { findRevision } from "../../core/revision/table.js"
 import { isObject, type JsonObject, type RequestId } from "../../core/wire/message.js"
 import type { Clock, MaybePromise, Store } from "../../store/port.js"
-import { createOutbox, type Outbox } from "../input/push.js"
+import { createOutbox, type Outbox } from "../input/outbox.js"
+import type { Keeping } from "../stream/resumable.js"
+import { SessionReader, type SessionReaderParts } from "../stream/session-reader.js"
+import { SessionStreams } from "../stream/session-streams.js"
 
 /** What tells one caller from another. */
 export type Identity = Pick<Principal, "id" | "issuer" | "clientId" | "strategy">
@@ -30,13 +34,50 @@ export interface Session {
   readonly inFlight: Map<RequestId, InFlight>
   /** What the server has asked in it. */
   readonly outbox: Outbox
+  /** The way for messages outside any call. */
+  readonly sink: Sink
+  /** What it hears of changes. */
+  readonly reader: SessionReader
+  /** Its event streams; undefined on a pipe. */
+  readonly streams: SessionStreams | undefined
   seenAtMs: number
   storedAtMs: number
 }
 
-/** A session with this record, not yet kept anywhere. */
-export function createSession(id: string, record: SessionRecord, nowMs: number): Session {
-  return { id, record, inFlight: new Map(), outbox: createOutbox(), seenAtMs: nowMs, storedAtMs: nowMs }
+/** What an endpoint has for its sessions. */
+export interface SessionHost {
+  readonly clock: Clock
+  readonly readers: SessionReaderParts
+  /** How streams are kept for clients that come back; undefined when they are not. */
+  readonly keeping: Omit<Keeping, "session" | "clock"> | undefined
+}
+
+/** A session with this record, not yet kept anywhere: on a pipe, or else over HTTP. */
+export function createSession(host: SessionHost, id: string, record: SessionRecord, pipe?: Sink): Session {
+  const { clock } = host
+  const nowMs = clock.now()
+  const resumes = findRevision(record.version)?.resumes === true
+  const keeping = host.keeping === undefined || !resumes ? undefined : { ...host.keeping, clock, session: id }
+  const streams = new SessionStreams(clock, keeping)
+  const sink = pipe ?? streams
+  return {
+    id,
+    record,
+    inFlight: new Map(),
+    outbox: createOutbox(),
+    sink,
+    reader: new SessionReader(host.readers, sink),
+    streams: pipe === undefined ? streams : undefined,
+    seenAtMs: nowMs,
+    storedAtMs: nowMs,
+  }
+}
+
+/** Cancels what runs in a session, closes its streams, and forgets what it wanted to hear. */
+export function endSession(session: Session, reason: string): void {
+  cancelAll(session.inFlight, reason)
+  session.reader.close()
+  session.streams?.close()
 }
 
 /** The sessions of one endpoint. */
@@ -47,23 +88,26 @@ export interface Sessions {
   find(id: string, principal: Principal | undefined): MaybePromise<Session | undefined>
   /** Writes what changed in the session's record. */
   save(session: Session): void
-  /** Ends a session and cancels what runs in it. */
+  /** Ends a session: cancels what runs in it, and closes its streams. */
   end(session: Session): MaybePromise<boolean>
-  /** Cancels what runs in every session, without ending them in the store. */
+  /** Ends the streams that stand by in every session. */
+  endStreams(): void
+  /** Cancels what runs in every session and closes its streams, without ending it in the store. */
   close(): void
 }
 
 /** The parts that {@link createSessions} is made of. */
 export interface SessionsOptions {
   readonly store: Store
-  readonly clock: Clock
   readonly limits: Limits
+  readonly host: SessionHost
   /** Hears of what could not be written. */
   readonly report: (error: unknown) => void
 }
 
 /** Sessions over a store, with those of this node at hand. Idle ones are let go; an unknown id never allocates. */
-export function createSessions({ store, clock, limits, report }: SessionsOptions): Sessions {
+export function createSessions({ store, limits, host, report }: SessionsOptions): Sessions {
+  const { clock } = host
   const live = new Map<string, Session>()
   const ttlMs = limits.sessionIdleMs
   let opening = 0
@@ -71,10 +115,19 @@ export function createSessions({ store, clock, limits, report }: SessionsOptions
 
   const key = (id: string): string => `session:${id}`
 
-  const isIdle = (session: Session): boolean => session.inFlight.size === 0 && session.seenAtMs + ttlMs <= clock.now()
+  const isIdle = (session: Session): boolean =>
+    session.inFlight.size === 0 && session.streams?.isHeard !== true && session.seenAtMs + ttlMs <= clock.now()
+
+  const drop = (session: Session): void => {
+    live.delete(session.id)
+    endSession(session, "the session was idle")
+  }
 
   const dropIdle = (): void => {
-    for (const session of live.values()) if (isIdle(session)) live.delete(session.id)
+    for (const session of live.values()) {
+      if (isIdle(session)) drop(session)
+      else if (session.streams?.isHeard === true) see(session)
+    }
   }
 
   const sweep = (): void => {
@@ -98,10 +151,14 @@ export function createSessions({ store, clock, limits, report }: SessionsOptions
     }
   }
 
-  const touch = (session: Session, principal: Principal | undefined): Session | undefined => {
-    if (!isSamePrincipal(session.record.principal, principal)) return undefined
+  const see = (session: Session): void => {
     session.seenAtMs = clock.now()
     if (session.seenAtMs - session.storedAtMs > ttlMs / 4) write(session)
+  }
+
+  const touch = (session: Session, principal: Principal | undefined): Session | undefined => {
+    if (!isSamePrincipal(session.record.principal, principal)) return undefined
+    see(session)
     return session
   }
 
@@ -111,16 +168,17 @@ export function createSessions({ store, clock, limits, report }: SessionsOptions
     if (known !== undefined) return touch(known, principal)
     const record = value === undefined ? undefined : readRecord(value)
     if (record === undefined || !isSamePrincipal(record.principal, principal)) return undefined
-    return keep(createSession(id, record, clock.now()))
+    return keep(createSession(host, id, record))
   }
 
   return {
     open(record) {
       if (live.size + opening >= limits.maxSessions) dropIdle()
       if (live.size + opening >= limits.maxSessions) return undefined
-      const session = createSession(randomId(), record, clock.now())
-      const finish = (written: boolean): Session | undefined => (written ? keep(session) : undefined)
-      const written = store.set(key(session.id), JSON.stringify(record), { ttlMs, if: "absent" })
+      const id = randomId()
+      const finish = (written: boolean): Session | undefined =>
+        written ? keep(createSession(host, id, record)) : undefined
+      const written = store.set(key(id), JSON.stringify(record), { ttlMs, if: "absent" })
       if (!(written instanceof Promise)) return finish(written)
       opening++
       return written.finally(() => opening--).then(finish)
@@ -129,7 +187,7 @@ export function createSessions({ store, clock, limits, report }: SessionsOptions
       const session = live.get(id)
       if (session !== undefined) {
         if (!isIdle(session)) return touch(session, principal)
-        live.delete(id)
+        drop(session)
       }
       const stored = store.get(key(id))
       return stored instanceof Promise
@@ -139,12 +197,15 @@ export function createSessions({ store, clock, limits, report }: SessionsOptions
     save: write,
     end(session) {
       live.delete(session.id)
-      cancelAll(session.inFlight, "the session ended")
+      endSession(session, "the session ended")
       return store.delete(key(session.id))
+    },
+    endStreams() {
+      for (const { streams } of live.values()) streams?.endStandby()
     },
     close() {
       stopSweep?.()
-      for (const session of live.values()) cancelAll(session.inFlight, "the server stopped")
+      for (const session of live.values()) endSession(session, "the server stopped")
       live.clear()
     },
   }

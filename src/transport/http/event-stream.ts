@@ -6,16 +6,25 @@ import type { Clock } from "../../store/port.js"
 export const COMMENT = ":\n\n"
 
 /** One message as an event. JSON text has no raw line breaks, so one `data` line holds it. */
-export function toEvent(frame: string): string {
-  return `data: ${frame}\n\n`
+export function toEvent(frame: string, id?: string): string {
+  return id === undefined ? `data: ${frame}\n\n` : `id: ${id}\ndata: ${frame}\n\n`
+}
+
+/**
+ * An event without a message: an id to come back with, and after which time.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
+ */
+export function toPrimer(id: string, retryMs: number): string {
+  return `id: ${id}\nretry: ${retryMs}\ndata:\n\n`
 }
 
 /**
  * Whether an answer with text is written as an event: because the stream is open, or because the client takes nothing else. A
  * refusal with an HTTP status of its own is JSON whatever the client takes.
  */
-export function isEvent(answer: Answer, streaming: boolean, canJson: boolean): boolean {
-  return streaming || (!canJson && answer.status === 200)
+export function isEvent(answer: Answer, streaming: boolean, onlyStreams: boolean): boolean {
+  return streaming || (onlyStreams && answer.status === 200)
 }
 
 /** Something that can be sent a comment. */

@@ -2,7 +2,7 @@
 import { type Answer, accepted, type Exchange, type Peer } from "../../core/exchange.js"
 import { HEADER_METHOD, HEADER_NAME, HEADER_SESSION, HEADER_VERSION, type HeaderFacts } from "../../core/http/header.js"
 import { Accepts } from "../../core/http/media.js"
-import { COMMENT, isEvent, type KeepAlive, type Quiet, toEvent } from "./event-stream.js"
+import { COMMENT, isEvent, type KeepAlive, type Quiet, toEvent, toPrimer } from "./event-stream.js"
 import { JSON_HEADERS, SECURITY_HEADERS, STREAM_HEADERS } from "./front.js"
 
 /** The headers of a web request. */
@@ -33,8 +33,8 @@ export class FetchExchange implements Exchange, Quiet {
   readonly peer: Peer
   readonly header: HeaderFacts
   readonly canStream: boolean
+  readonly onlyStreams: boolean
   readonly #request: Request
-  readonly #canJson: boolean
   readonly #keepAlive: () => KeepAlive
   #reply: (response: Response) => void = ignore
   /** There as soon as the answer is an event stream. */
@@ -53,7 +53,7 @@ export class FetchExchange implements Exchange, Quiet {
     this.peer = peer
     this.header = header
     this.canStream = (accepts & Accepts.stream) !== 0
-    this.#canJson = (accepts & Accepts.json) !== 0
+    this.onlyStreams = (accepts & Accepts.json) === 0
     this.#keepAlive = keepAlive
   }
 
@@ -67,10 +67,21 @@ export class FetchExchange implements Exchange, Quiet {
     })
   }
 
-  send(frame: string): void {
+  send(frame: string, eventId?: string): void {
     if (!this.canStream || this.#closed) return
     const stream = this.#stream ?? this.#openStream(undefined)
-    stream.enqueue(encoder.encode(toEvent(frame)))
+    stream.enqueue(encoder.encode(toEvent(frame, eventId)))
+  }
+
+  hold(): void {
+    if (this.canStream && !this.#closed && this.#stream === undefined) this.#openStream(undefined)
+  }
+
+  prime(eventId: string, retryMs: number): void {
+    if (!this.canStream || this.#closed) return
+    const primer = toPrimer(eventId, retryMs)
+    if (this.#stream === undefined) this.#openStream(undefined, primer)
+    else this.#stream.enqueue(encoder.encode(primer))
   }
 
   close(): void {
@@ -110,7 +121,7 @@ export class FetchExchange implements Exchange, Quiet {
   finish(answer: Answer): void {
     if (this.#closed) return
     if (answer.text === undefined && answer.status === 200) return this.close()
-    if (answer.text !== undefined && isEvent(answer, this.#stream !== undefined, this.#canJson)) {
+    if (answer.text !== undefined && isEvent(answer, this.#stream !== undefined, this.onlyStreams)) {
       const stream = this.#stream ?? this.#openStream(answer.headers)
       stream.enqueue(encoder.encode(toEvent(answer.text)))
       return this.#closeStream(stream)
@@ -119,7 +130,7 @@ export class FetchExchange implements Exchange, Quiet {
     this.#reply(toResponse(answer))
   }
 
-  #openStream(headers: Answer["headers"]): StreamController {
+  #openStream(headers: Answer["headers"], first = COMMENT): StreamController {
     let stream: StreamController | undefined
     const body = new ReadableStream<Uint8Array>(
       {
@@ -133,7 +144,7 @@ export class FetchExchange implements Exchange, Quiet {
     )
     if (stream === undefined) throw new Error("a ReadableStream starts when it is made")
     this.#stream = stream
-    stream.enqueue(encoder.encode(COMMENT))
+    stream.enqueue(encoder.encode(first))
     this.#comments = this.#keepAlive()
     this.#comments.add(this)
     this.#reply(new Response(body, { status: 200, headers: withHeaders(STREAM_PAIRS, headers) }))

@@ -3,6 +3,7 @@ import { codes } from "../../core/error/codes.js"
 import { misuse } from "../../core/error/error.js"
 import { type Fault, fault } from "../../core/error/fault.js"
 import { refuse } from "../../core/exchange.js"
+import { decideAccept } from "../../core/http/media.js"
 import type { Limits } from "../../core/limits.js"
 import { isObject, type Message } from "../../core/wire/message.js"
 import { createDecodeUtf8, parseMessage } from "../../core/wire/parse.js"
@@ -57,23 +58,23 @@ export interface FetchHandler {
  * is drawn at random and no timer runs before the first request. A web page's `Origin` must be in `allowedOrigins`, also on
  * a loopback address, which no handler of this kind can know; the `Host` is checked when `allowedHosts` is given.
  *
- * @throws `McpError` of kind `misuse`, reason `invalid_option`, for `sessions: true` on Workers.
+ * @throws `McpError` of kind `misuse`, reason `invalid_option`, for `sessions: true` or `listen: true` on Workers.
  * @example
  * Deno.serve(createFetchHandler(server))
  */
 export function createFetchHandler(server: Servable, options: FetchOptions = {}): FetchHandler {
   const isolated = isWorkers()
-  const { sessions = false } = options
-  if (isolated && sessions) {
-    const text =
-      "sessions: true needs a process that lives as long as a session, which Workers do not have; leave it out"
+  const { sessions = false, listen = !isolated } = options
+  if (isolated && (sessions || listen)) {
+    const option = sessions ? "sessions" : "listen"
+    const text = `${option}: true needs a process that outlives its requests, which Workers do not have; leave it out`
     throw misuse("invalid_option", text)
   }
   const clock = options.clock ?? (isolated ? createRequestClock() : createSystemClock())
   const limits = isolated ? { ...UNCOUNTED, ...options.limits } : (options.limits ?? {})
   const front = createFront(
     server,
-    { ephemeralState: false, ...options, clock, sessions, limits },
+    { ephemeralState: false, ...options, clock, sessions, listen, limits },
     false,
     createDecodeUtf8(),
   )
@@ -104,6 +105,10 @@ async function handle(door: Door, request: Request, body: unknown): Promise<Resp
   if (refused !== undefined) return toResponse(refuse(refused))
   const admission = await admit(front, method, path, header)
   if (isRefused(admission)) return toResponse(admission)
+  if (method === "GET") {
+    const exchange = new FetchExchange(request, admission, header, decideAccept(header.get("accept")), door.keepAlive)
+    return exchange.respond(() => front.endpoint.standby(exchange))
+  }
   if (method !== "POST") return toResponse(await answerWithoutBody(front, method, header, admission))
   const accepts = checkPost(front, header)
   if (typeof accepts !== "number") return toResponse(refuse(accepts))

@@ -129,22 +129,23 @@ const ANONYMOUS: Peer = Object.freeze({
   kind: "request",
   principal: undefined,
   inFlight: undefined,
+  sink: undefined,
   session: undefined,
 })
 
 /** The peer of a request that stands alone. */
 function requestPeer(principal: Principal | undefined): Peer {
-  return principal === undefined ? ANONYMOUS : { kind: "request", principal, inFlight: undefined, session: undefined }
+  return principal === undefined ? ANONYMOUS : { ...ANONYMOUS, principal }
 }
 
-/** Answers every method but POST. */
+/** Answers every method but GET and POST. */
 export function answerWithoutBody(
   front: Front,
   method: string,
   header: HeaderFacts,
   peer: Peer,
 ): Answer | Promise<Answer> {
-  if (method === "DELETE" || method === "GET") return front.endpoint.end(header, peer.principal, method)
+  if (method === "DELETE") return front.endpoint.end(header, peer.principal)
   const text = "Method not allowed: messages are sent by POST"
   return refuse(fault(405, codes.invalidRequest, "method_not_allowed", text), { Allow: "POST" })
 }

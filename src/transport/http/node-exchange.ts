@@ -4,7 +4,7 @@ import type { ServerResponse } from "node:http"
 import type { Answer, Exchange, Peer } from "../../core/exchange.js"
 import type { HeaderFacts } from "../../core/http/header.js"
 import { Accepts } from "../../core/http/media.js"
-import { COMMENT, isEvent, type KeepAlive, type Quiet, toEvent } from "./event-stream.js"
+import { COMMENT, isEvent, type KeepAlive, type Quiet, toEvent, toPrimer } from "./event-stream.js"
 import { type GateDocument, JSON_HEADERS, SECURITY_HEADERS, STREAM_HEADERS } from "./front.js"
 
 /** The headers of a request by lower-case name, as Node has them. */
@@ -37,8 +37,8 @@ export class NodeExchange implements Exchange, Quiet {
   readonly peer: Peer
   readonly header: HeaderFacts
   readonly canStream: boolean
+  readonly onlyStreams: boolean
   readonly #response: ServerResponse
-  readonly #canJson: boolean
   readonly #keepAlive: KeepAlive
   #streaming = false
 
@@ -47,14 +47,25 @@ export class NodeExchange implements Exchange, Quiet {
     this.peer = peer
     this.header = header
     this.canStream = (accepts & Accepts.stream) !== 0
-    this.#canJson = (accepts & Accepts.json) !== 0
+    this.onlyStreams = (accepts & Accepts.json) === 0
     this.#keepAlive = keepAlive
   }
 
-  send(frame: string): void {
+  send(frame: string, eventId?: string): void {
     if (!this.canStream || !this.#isOpen()) return
     if (!this.#streaming) this.#openStream(undefined)
-    this.#response.write(toEvent(frame))
+    this.#response.write(toEvent(frame, eventId))
+  }
+
+  hold(): void {
+    if (this.canStream && !this.#streaming && this.#isOpen()) this.#openStream(undefined)
+  }
+
+  prime(eventId: string, retryMs: number): void {
+    if (!this.canStream || !this.#isOpen()) return
+    const primer = toPrimer(eventId, retryMs)
+    if (this.#streaming) this.#response.write(primer)
+    else this.#openStream(undefined, primer)
   }
 
   close(): void {
@@ -96,7 +107,7 @@ export class NodeExchange implements Exchange, Quiet {
   finish(answer: Answer): void {
     if (!this.#isOpen()) return
     if (answer.text === undefined) return answer.status === 200 ? this.close() : this.#writeEmpty(answer)
-    if (isEvent(answer, this.#streaming, this.#canJson)) {
+    if (isEvent(answer, this.#streaming, this.onlyStreams)) {
       if (!this.#streaming) this.#openStream(answer.headers)
       this.#response.end(toEvent(answer.text))
       return
@@ -110,10 +121,10 @@ export class NodeExchange implements Exchange, Quiet {
     this.#response.writeHead(answer.status, head).end()
   }
 
-  #openStream(headers: Answer["headers"]): void {
+  #openStream(headers: Answer["headers"], first = COMMENT): void {
     this.#streaming = true
     this.#response.writeHead(200, withHeaders(STREAM_HEADERS, headers))
-    this.#response.write(COMMENT)
+    this.#response.write(first)
     this.#keepAlive.add(this)
     this.#response.once("close", () => this.#keepAlive.delete(this))
   }

@@ -7,6 +7,7 @@ import type { Fault } from "../../core/error/fault.js"
 import { type Answer, type Peer, refuse } from "../../core/exchange.js"
 import { isLoopbackName } from "../../core/http/authority.js"
 import type { HeaderFacts } from "../../core/http/header.js"
+import { decideAccept } from "../../core/http/media.js"
 import type { Message } from "../../core/wire/message.js"
 import { parseMessage } from "../../core/wire/parse.js"
 import { createSystemClock } from "../../store/clock.js"
@@ -108,9 +109,18 @@ function follow(
 ): void {
   if (isRefused(admission)) return refuseRequest(request, response, admission)
   if (request.method === "POST") return receive(door, request, response, header, admission)
+  if (request.method === "GET") {
+    const accepts = decideAccept(header.get("accept"))
+    const exchange = new NodeExchange(response, admission, header, accepts, door.keepAlive)
+    return settle(door.front.endpoint.standby(exchange), (answer) => exchange.finish(answer))
+  }
   const answered = answerWithoutBody(door.front, request.method ?? "", header, admission)
-  if (answered instanceof Promise) void answered.then((answer) => refuseRequest(request, response, answer))
-  else refuseRequest(request, response, answered)
+  settle(answered, (answer) => refuseRequest(request, response, answer))
+}
+
+function settle(answered: Answer | Promise<Answer>, write: (answer: Answer) => void): void {
+  if (answered instanceof Promise) void answered.then(write)
+  else write(answered)
 }
 
 /** Reads the body of a POST within its limits, and serves it. */
@@ -136,6 +146,8 @@ function receive(door: Door, request: NodeRequest, response: ServerResponse, hea
   })
   request.on("end", () => {
     const body = rest === undefined ? (first ?? EMPTY) : Buffer.concat(rest, size)
+    first = undefined
+    rest = undefined
     answer(front, parseMessage(body, decodeUtf8, front.limits), exchange)
   })
   request.on("error", ignore)
@@ -148,9 +160,7 @@ function ignore(): void {
 }
 
 function answer(front: Front, message: Message | Fault, exchange: NodeExchange): void {
-  const answered = serveMessage(front, message, exchange)
-  if (answered instanceof Promise) void answered.then((settled) => exchange.finish(settled))
-  else exchange.finish(answered)
+  settle(serveMessage(front, message, exchange), (answer) => exchange.finish(answer))
 }
 
 /** Answers a request whose body is not read: the rest of it is let go, and the connection with it when it is long. */
