@@ -4,17 +4,29 @@ export { codes } from "../core/error/codes.js"
 export { McpError, type McpErrorOptions, ToolError } from "../core/error/error.js"
 export type { ErrorKind, Reason } from "../core/error/reason.js"
 export type { Freshness } from "../core/feature/freshness.js"
+export type { Change, ListName } from "../core/feature/listen.js"
 export type { LogLevel } from "../core/feature/log-level.js"
 export type { Authenticate, Gate, GateFacts, GateVerdict, Principal } from "../core/http/gate.js"
 export type { Limits } from "../core/limits.js"
 export type { Annotations, ContentBlock, ResourceContents } from "../core/model/content.js"
+export type { ElicitAction, Elicited, ElicitedUrl } from "../core/model/elicitation.js"
 export type { Icon, Implementation } from "../core/model/identity.js"
+export type { FormRequest, InputRequest, PageRequest } from "../core/model/input.js"
 export type { PromptMessage } from "../core/model/prompt.js"
-export type { ToolAnnotations } from "../core/model/tool.js"
+export type {
+  Root,
+  SamplingContent,
+  SamplingMessage,
+  SamplingRequest,
+  SamplingResult,
+  ToolResultContent,
+  ToolUseContent,
+} from "../core/model/sampling.js"
+export type { Tool, ToolAnnotations } from "../core/model/tool.js"
 export type { Schema, StandardSchema } from "../core/schema/standard.js"
 export type { JsonObject, JsonValue } from "../core/wire/message.js"
 export type { LogFields, Logger } from "../observe/log.js"
-export type { Definition, Entry, ListName } from "../server/catalog.js"
+export type { Definition, Entry } from "../server/catalog.js"
 export {
   type ClientView,
   type CompletionContext,
@@ -29,6 +41,9 @@ export {
   content,
   contents,
   fail,
+  type InputRequired,
+  type InputRequiredOptions,
+  inputRequired,
   type Marked,
   result,
   type ToolResult,
@@ -43,7 +58,9 @@ export {
   resourceTemplate,
 } from "../server/define/resource-template.js"
 export { type AnyTool, type ToolDefinition, type ToolPatch, tool } from "../server/define/tool.js"
+export type { AskOptions, ElicitUrlOptions, Jsonify, OnceContext } from "../server/input/input.js"
+export { isSuspended } from "../server/input/suspension.js"
 export type { EndpointOptions, ServerOptions } from "../server/options.js"
 export type { ManualHandler } from "../server/profile.js"
 export { createServer, type Server } from "../server/server.js"
-export type { Bus, Change, Clock, Store, Stored } from "../store/port.js"
+export type { Bus, Clock, EventStore, MaybePromise, Store, Stored, StreamEvent } from "../store/port.js"

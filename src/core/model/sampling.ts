@@ -86,6 +86,7 @@ export function toolResultProblem(messages: readonly SamplingMessage[]): string 
     const stray = given.find((id) => !open.includes(id))
     if (stray !== undefined)
       return `${where} has a result of tool use "${stray}", which the message before does not make`
+    if (given.length > open.length) return `${where} has two results of one tool use`
     open = uses.map((block) => block.id)
   }
   return open.length === 0 ? undefined : `the last message lacks the result of tool use "${open[0]}"`

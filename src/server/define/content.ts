@@ -1,4 +1,5 @@
 /** What handlers return: marked content blocks and results, and the messages of prompts. */
+import { misuse } from "../../core/error/error.js"
 import { encodeBase64 } from "../../core/http/base64.js"
 import type {
   AudioContent,
@@ -10,8 +11,9 @@ import type {
   ResourceLink,
   TextContent,
 } from "../../core/model/content.js"
+import type { InputRequest } from "../../core/model/input.js"
 import type { PromptMessage } from "../../core/model/prompt.js"
-import type { JsonObject } from "../../core/wire/message.js"
+import type { JsonObject, JsonValue } from "../../core/wire/message.js"
 
 /** The mark that tells a result made here from a value that looks like one. Copies made by spreading keep it. */
 const MARK: unique symbol = Symbol.for("conduit-mcp.marked") as never
@@ -32,6 +34,13 @@ export interface ToolResult {
 export interface Contents {
   readonly [MARK]: "contents"
   readonly items: readonly ContentsItem[]
+}
+
+/** Questions to the client, made by {@link inputRequired}. */
+export interface InputRequired {
+  readonly [MARK]: "input-required"
+  readonly requests: Readonly<Record<string, InputRequest>>
+  readonly state: JsonValue | undefined
 }
 
 /** One of several contents; `uri` defaults to the uri that is read. A blob may be bytes or base64. */
@@ -116,6 +125,28 @@ export function contents(items: readonly ContentsItem[]): Contents {
   return { [MARK]: "contents", items }
 }
 
+/** The members of {@link inputRequired}; at least one is there. */
+export interface InputRequiredOptions {
+  /** What the client is asked, by keys of your own. */
+  readonly requests?: Readonly<Record<string, InputRequest>>
+  /** Plain JSON that the next round finds in `ctx.state`. It travels through the client, sealed. */
+  readonly state?: JsonValue
+}
+
+/**
+ * What a handler returns that asks by hand: it is entered again with the answers in `ctx.responses` and what it kept in
+ * `ctx.state`, on every wire. `ctx.elicit` and its like do all of this by themselves.
+ *
+ * @throws `McpError` of kind `misuse` when there is nothing to ask and nothing to keep.
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
+ */
+export function inputRequired({ requests = {}, state }: InputRequiredOptions): InputRequired {
+  if (Object.keys(requests).length === 0 && state === undefined) {
+    throw misuse("invalid_option", "inputRequired needs requests or a state")
+  }
+  return { [MARK]: "input-required", requests, state }
+}
+
 /** One of several contents as it goes over the wire. */
 export function encodeContents(item: ContentsItem, uri: string, mimeType: string | undefined): ResourceContents {
   const head = { uri: item.uri ?? uri, ...(mimeType === undefined ? {} : { mimeType }) }
@@ -150,6 +181,11 @@ export function isToolResult(value: unknown): value is ToolResult {
 /** Whether `value` came from {@link content}. */
 export function isMarkedBlock(value: unknown): value is Marked {
   return markOf(value) === "block"
+}
+
+/** Whether `value` came from {@link inputRequired}. */
+export function isInputRequired(value: unknown): value is InputRequired {
+  return markOf(value) === "input-required"
 }
 
 /** Whether `value` came from {@link contents}. */

@@ -7,6 +7,7 @@ import { promptArguments } from "../../core/schema/json-schema.js"
 import type { OutputOf, Schema } from "../../core/schema/standard.js"
 import type { JsonObject } from "../../core/wire/message.js"
 import type { Context } from "../context.js"
+import type { InputRequired } from "./content.js"
 import type { Completer } from "./resource-template.js"
 import { type Validate, validator } from "./tool.js"
 
@@ -29,7 +30,7 @@ export interface PromptOptions<Args extends Schema | undefined> {
 }
 
 /** What a prompt's handler may return: a text (one user message), one message, or several. */
-export type PromptReturn = string | ContentBlock | PromptMessage | readonly PromptMessage[]
+export type PromptReturn = string | ContentBlock | PromptMessage | readonly PromptMessage[] | InputRequired
 
 /** A prompt as lists of definitions hold it. */
 export interface PromptDefinition {

@@ -3,7 +3,7 @@ import { misuse } from "../../core/error/error.js"
 import type { Limits } from "../../core/limits.js"
 import type { Logger } from "../../observe/log.js"
 import type { Clock, Store } from "../../store/port.js"
-import { type Claims, createClaims } from "./outcome.js"
+import { type Claims, createClaims } from "./claim.js"
 import { createKeyRing } from "./seal.js"
 import { createStateBox, type StateBox } from "./state.js"
 import { type Completions, createCompletions } from "./url.js"
@@ -13,6 +13,9 @@ export interface Asking {
   readonly claims: Claims
   readonly states: StateBox
   readonly completions: Completions
+  readonly clock: Clock
+  /** How long a question waits for its answer. */
+  readonly timeoutMs: number
   /** Runs a task in a later macrotask. */
   readonly defer: (task: () => void) => void
 }
@@ -30,13 +33,15 @@ export interface AskingOptions {
 /** Makes the {@link Asking} of one endpoint. Nothing is drawn or derived before something is sealed. */
 export function createAsking(options: AskingOptions): Asking {
   const { store, clock, limits, logger } = options
-  const { stateTtlMs: ttlMs, maxStateBytes: maxBytes } = limits
+  const { stateTtlMs: ttlMs, maxStateBytes: maxBytes, maxKeptStateBytes: maxKeptBytes } = limits
   const ring = createKeyRing(options.secrets ?? [], () => drawSecret(options.ephemeralState, logger))
   const report = (problem: string): void => logger.warn(problem)
   return {
-    claims: createClaims(store, clock, ttlMs),
-    states: createStateBox({ ring, store, clock, ttlMs, maxBytes, report }),
+    claims: createClaims({ store, clock, ttlMs }),
+    states: createStateBox({ ring, store, clock, ttlMs, maxBytes, maxKeptBytes, report }),
     completions: createCompletions(clock),
+    clock,
+    timeoutMs: ttlMs,
     defer: (task) => void setTimeout(task, 0),
   }
 }

@@ -4,9 +4,11 @@ import type { Elicited, ElicitedUrl } from "../../core/model/elicitation.js"
 import type { Root, SamplingRequest, SamplingResult } from "../../core/model/sampling.js"
 import type { Revision } from "../../core/revision/revision.js"
 import type { OutputOf, Schema } from "../../core/schema/standard.js"
-import type { Asker } from "./asker.js"
+import type { JsonObject, JsonValue } from "../../core/wire/message.js"
+import { type Asker, handled, type MakeQuestion, rejected } from "./asker.js"
+import { formQuestion, urlQuestion } from "./elicitation.js"
 import { errorOutcome, takeOutcome, valueOutcome } from "./outcome.js"
-import { formQuestion, type Question, rootsQuestion, samplingQuestion, urlQuestion } from "./question.js"
+import { rootsQuestion, samplingQuestion } from "./sampling.js"
 
 /** What JSON gives back of a value. */
 export type Jsonify<T> = T extends string | number | boolean | null | undefined
@@ -41,6 +43,10 @@ export interface OnceContext {
 export interface Input {
   /** Whether this run is over because the client was asked; the handler is entered again with the answers. */
   readonly suspended: boolean
+  /** The client's answers so far, by key, for handlers that return `inputRequired()`. Nothing in them is checked. */
+  readonly responses: { readonly [key: string]: JsonObject | undefined }
+  /** What the handler kept with its last `inputRequired()`; undefined in the first round. */
+  readonly state: JsonValue | undefined
   /**
    * Asks the user to fill in a form.
    *
@@ -69,6 +75,7 @@ export class CallInput implements Input {
   readonly #asker: Asker
   readonly #revision: Revision
   readonly #frees: (() => unknown)[] = []
+  #isStepping = false
 
   constructor(asker: Asker, revision: Revision) {
     this.#asker = asker
@@ -83,6 +90,14 @@ export class CallInput implements Input {
     return this.#asker.replaying
   }
 
+  get responses(): Readonly<Record<string, JsonObject>> {
+    return this.#asker.responses
+  }
+
+  get state(): JsonValue | undefined {
+    return this.#asker.kept
+  }
+
   /** Takes what is to be freed now that the call ends, last made first. */
   takeFrees(): readonly (() => unknown)[] {
     return this.#frees.splice(0).reverse()
@@ -93,8 +108,8 @@ export class CallInput implements Input {
   }
 
   elicitUrl(message: string, url: (id: string) => string, options: ElicitUrlOptions = {}): Promise<ElicitedUrl> {
-    return this.#ask(options, () => {
-      const id = this.#asker.mint()
+    return this.#ask(options, (mint) => {
+      const id = mint()
       return urlQuestion(this.#revision, message, url(id), id, options.done)
     })
   }
@@ -105,6 +120,13 @@ export class CallInput implements Input {
 
   roots(options: AskOptions = {}): Promise<readonly Root[]> {
     return this.#ask(options, rootsQuestion)
+  }
+
+  askByHand(
+    makers: ReadonlyMap<string, MakeQuestion<unknown>>,
+    kept: JsonValue | undefined,
+  ): Promise<"again" | "over"> {
+    return this.#asker.askByHand(makers, kept)
   }
 
   once<T>(key: string, step: (once: OnceContext) => T | Promise<T>): Promise<Jsonify<T>> {
@@ -121,32 +143,33 @@ export class CallInput implements Input {
   }
 
   /** Asks in this very turn, so that questions asked together are asked together. */
-  #ask<T>(options: AskOptions, make: () => Question<T>): Promise<T> {
-    try {
-      return handled(this.#asker.ask(options.key, make()))
-    } catch (error) {
-      return handled(Promise.reject<T>(error))
-    }
+  #ask<T>({ key }: AskOptions, make: MakeQuestion<T>): Promise<T> {
+    if (!this.#isStepping) return this.#asker.ask(key, make)
+    const text = "a step of ctx.once cannot ask the client: ask before it, and use the answer in it"
+    return rejected(misuse("invalid_option", text))
   }
 
   async #once<T>(key: string, step: (once: OnceContext) => T | Promise<T>): Promise<Jsonify<T>> {
     if (typeof key !== "string" || key === "") throw misuse("invalid_option", "ctx.once needs a key that is not empty")
-    let thrown: { readonly error: unknown } | undefined
+    let thrown: unknown
     const outcome = await this.#asker.once(key, async (idempotencyKey) => {
       try {
-        return valueOutcome(await step({ idempotencyKey }))
+        return valueOutcome(await this.#start(step, { idempotencyKey }))
       } catch (error) {
-        thrown = { error }
+        thrown = error
         return errorOutcome(error)
       }
     })
-    if (thrown !== undefined) throw thrown.error
-    return takeOutcome(outcome) as Jsonify<T>
+    return takeOutcome(outcome, thrown) as Jsonify<T>
   }
-}
 
-/** Every promise that a context hands out has a handler already: a question that nobody awaits harms nobody. */
-function handled<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => {})
-  return promise
+  /** Starts a step. What it does before its first `await` is seen here: questions of it would wait for a round that waits for it. */
+  #start<T>(step: (once: OnceContext) => T | Promise<T>, once: OnceContext): T | Promise<T> {
+    this.#isStepping = true
+    try {
+      return step(once)
+    } finally {
+      this.#isStepping = false
+    }
+  }
 }

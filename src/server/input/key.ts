@@ -3,19 +3,25 @@ import { misuse } from "../../core/error/error.js"
 
 /** Hands out wire keys in the order of asking. */
 export interface KeySequence {
-  /** The wire key of the next question. `isOpen` is whether a question without a key of its own waits for its answer. */
+  /**
+   * The wire key of the next question.
+   *
+   * @throws `McpError` of kind `misuse` for a question without a key of its own while one of an earlier turn is open: in the
+   * next run it could come before it.
+   */
   next(explicit: string | undefined): string
-  /** Says that a question without a key of its own waits, or waits no more. */
-  waits(key: string, waiting: boolean): void
+  /** Says that a question waits for its answer. */
+  open(key: string): void
+  /** Says that it waits no more. */
+  close(key: string): void
 }
 
 /** Makes the sequence of one run. */
 export function createKeySequence(): KeySequence {
-  const used = new Map<string, number>()
-  const waiting = new Set<string>()
+  const taken = new Set<string>()
+  const open = new Map<string, object>()
   let asked = 0
   let turn: object | undefined
-  let turnOfWaiting: object | undefined
 
   const thisTurn = (): object => {
     if (turn === undefined) {
@@ -27,25 +33,38 @@ export function createKeySequence(): KeySequence {
     return turn
   }
 
+  const take = (name: (count: number) => string, from: number): number => {
+    let count = from
+    while (taken.has(name(count))) count++
+    taken.add(name(count))
+    return count
+  }
+
   return {
     next(explicit) {
       if (explicit !== undefined) {
-        const count = (used.get(explicit) ?? 0) + 1
-        used.set(explicit, count)
-        return count === 1 ? explicit : `${explicit}#${count}`
+        checkKey(explicit)
+        const name = (count: number): string => (count === 1 ? explicit : `${explicit}#${count}`)
+        return name(take(name, 1))
       }
       const now = thisTurn()
-      if (waiting.size > 0 && turnOfWaiting !== now) {
-        const text =
-          'a second question was asked while one is open: give each a key, as in ctx.elicit(message, schema, { key: "date" })'
+      if ([...open.values()].some((opened) => opened !== now)) {
+        const example = 'ctx.elicit(message, schema, { key: "date" })'
+        const text = `a second question was asked while one is open: give each a key, as in ${example}`
         throw misuse("ambiguous_question", text)
       }
-      turnOfWaiting = now
-      return `q${++asked}`
+      const name = (count: number): string => `q${count}`
+      asked = take(name, asked + 1)
+      return name(asked)
     },
-    waits(key, isWaiting) {
-      if (isWaiting) waiting.add(key)
-      else waiting.delete(key)
-    },
+    open: (key) => void open.set(key, thisTurn()),
+    close: (key) => void open.delete(key),
+  }
+}
+
+/** Checks a key that somebody chose. */
+export function checkKey(key: unknown): void {
+  if (typeof key !== "string" || key === "" || key === "__proto__") {
+    throw misuse("invalid_option", "the key of a question is a text that is not empty, and not __proto__")
   }
 }

@@ -1,10 +1,9 @@
 /** How a call gets its way of asking: by its revision, with everything that asking needs of the call and of its endpoint. */
 import { codes } from "../../core/error/codes.js"
 import { McpError, misuse, ToolError } from "../../core/error/error.js"
-import { answer } from "../../core/exchange.js"
+import { type Answer, answer } from "../../core/exchange.js"
 import { requiredCapabilities } from "../../core/model/capability.js"
 import { notificationText, resultText } from "../../core/wire/build.js"
-import type { JsonObject } from "../../core/wire/message.js"
 import type { Call } from "../context.js"
 import { internalError, raised } from "../method/refusal.js"
 import { inputRequiredResult } from "../served.js"
@@ -12,8 +11,8 @@ import type { Asker } from "./asker.js"
 import { CallInput } from "./input.js"
 import { Push } from "./push.js"
 import type { Question } from "./question.js"
-import { mayAskAgain, Replay } from "./replay.js"
-import type { RoundState, StateBinding } from "./state.js"
+import { mayAskAgain, Replay, type ReplayHost, type RoundAnswer } from "./replay.js"
+import type { StateBinding } from "./state.js"
 
 /** Opens the input of a call. */
 export function openInput(call: Call): CallInput {
@@ -22,40 +21,42 @@ export function openInput(call: Call): CallInput {
 }
 
 function openReplay(call: Call): Asker {
-  const { asking, profile } = call.facts
-  const host = {
-    require: (question: Question<unknown>) => {
+  const { asking, profile, method } = call.facts
+  const host: ReplayHost = {
+    require(question) {
       requireAskable(call)
+      if (profile.manual !== undefined) {
+        const text = "a handler that is written by hand asks with a result of type input_required"
+        throw misuse("invalid_option", text)
+      }
       requireCapability(call, question)
-      if (mayAskAgain(call.round?.state)) return
-      throw new McpError("Internal error: the call has had too many rounds", {
-        kind: "protocol",
-        reason: "too_many_rounds",
-        code: codes.internalError,
-      })
+      if (!mayAskAgain(call.round?.state)) throw tooManyRounds()
     },
     defer: asking.defer,
-    onSuspend: (reason: Error) => call.suspend(reason),
-    answer: (requests: JsonObject, state: RoundState) => call.deliver(answerWith(call, requests, state)),
-    report: (problem: string, facts: Readonly<Record<string, unknown>>) =>
-      profile.logger.error(problem, { ...facts, method: call.facts.method }),
+    suspend: (reason, said) => call.suspend(reason, answerWith(call, said)),
+    report: (problem, facts) => profile.logger.error(problem, { ...facts, method }),
   }
   return new Replay(host, asking.claims, call.round ?? { state: undefined, responses: undefined })
 }
 
-/** The answer of a call that waits for its client: the questions, and the sealed state. */
-export async function answerWith(call: Call, requests: JsonObject, state: RoundState): ReturnType<typeof sealedAnswer> {
+/** The answer of a call that waits for its client: the questions and the sealed state, or a refusal. */
+async function answerWith(call: Call, said: RoundAnswer | McpError): Promise<Answer> {
+  const { asking, served, id } = call.facts
   try {
-    return await sealedAnswer(call, requests, state)
+    if (said instanceof McpError) throw said
+    const requestState = await asking.states.seal(said.state, bindingOf(call))
+    return answer(200, resultText(id, inputRequiredResult(served, said.requests, requestState)))
   } catch (error) {
     return raised(call, error) ?? internalError(call, "sealing the state of a call", error)
   }
 }
 
-async function sealedAnswer(call: Call, requests: JsonObject, state: RoundState) {
-  const { asking, served, id } = call.facts
-  const requestState = await asking.states.seal(state, bindingOf(call))
-  return answer(200, resultText(id, inputRequiredResult(served, requests, requestState)))
+function tooManyRounds(): McpError {
+  return new McpError("Internal error: the call has had too many rounds", {
+    kind: "protocol",
+    reason: "too_many_rounds",
+    code: codes.internalError,
+  })
 }
 
 /** What the state of a call is bound to: this server, the caller, the method and its arguments. */
@@ -71,6 +72,9 @@ function openPush(call: Call): Asker {
   const { exchange } = call
   return new Push({
     outbox: session?.outbox,
+    clock: asking.clock,
+    timeoutMs: asking.timeoutMs,
+    pause: () => call.facts.calls.pause(call),
     require: (question) => {
       requireAskable(call)
       if (session === undefined) {
@@ -103,7 +107,7 @@ function requireAskable(call: Call): void {
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  */
-export function requireCapability(call: Call, { capability }: Pick<Question<unknown>, "capability">): void {
+function requireCapability(call: Call, { capability }: Pick<Question<unknown>, "capability">): void {
   if (call.client.can(capability)) return
   const text = `the client did not declare the capability ${capability}`
   if (call.facts.served.revision.asks === "push")

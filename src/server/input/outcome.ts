@@ -1,12 +1,28 @@
-/** What `ctx.once` keeps: the outcome of a step, claimed by one run and taken by all the others. */
-import { ToolError } from "../../core/error/error.js"
+/** What `ctx.once` keeps of a step: its value or its error, as JSON. */
+import { McpError, ToolError } from "../../core/error/error.js"
+import type { ErrorKind, Reason } from "../../core/error/reason.js"
 import type { JsonValue } from "../../core/wire/message.js"
-import type { Clock, Store } from "../../store/port.js"
 
-/** The outcome of a step as JSON. A value that was undefined has no member at all. */
+/** The outcome of a step. A value that was undefined has no member at all. */
 export interface Outcome {
   readonly value?: JsonValue
-  readonly error?: { readonly message: string; readonly name: string; readonly forModel: boolean }
+  readonly error?: KeptError
+}
+
+/** What is kept of an error. */
+interface KeptError {
+  readonly name: string
+  readonly message: string
+  /** Whether it speaks to the model. */
+  readonly forModel?: true
+  /** What an error of the library says beside its message. */
+  readonly mcp?: {
+    readonly kind: ErrorKind
+    readonly reason: Reason
+    readonly retryable: boolean
+    readonly code?: number
+    readonly data?: JsonValue
+  }
 }
 
 /** The outcome of a step that gave `value`; what is kept is what JSON gives back. */
@@ -16,56 +32,23 @@ export function valueOutcome(value: unknown): Outcome {
 }
 
 /** The outcome of a step that threw. */
-export function errorOutcome(error: unknown): Outcome {
-  const known = error instanceof Error ? error : new Error(String(error))
-  return { error: { message: known.message, name: known.name, forModel: ToolError.is(error) } }
+export function errorOutcome(thrown: unknown): Outcome {
+  const { name, message } = thrown instanceof Error ? thrown : { name: "Error", message: String(thrown) }
+  if (ToolError.is(thrown)) return { error: { name, message, forModel: true } }
+  if (!McpError.is(thrown)) return { error: { name, message } }
+  const { kind, reason, retryable, code, data } = thrown
+  const further = { ...(code === undefined ? {} : { code }), ...(data === undefined ? {} : { data }) }
+  return { error: { name, message, mcp: { kind, reason, retryable, ...further } } }
 }
 
-/** What an outcome gives whoever asks for it again: its value, or its error thrown. */
-export function takeOutcome(outcome: Outcome): unknown {
-  const { error } = outcome
-  if (error === undefined) return outcome.value
-  if (error.forModel) throw new ToolError(error.message)
-  const again = new Error(error.message)
-  again.name = error.name
-  throw again
-}
-
-const PENDING = "pending"
-const POLL_MS = 250
-
-/** Claims steps on a store, so that each runs once however often a round is sent. */
-export interface Claims {
-  /** Runs `step` unless somebody has claimed the key; answers the outcome of whoever did. Never rejects for the step's own error. */
-  run(key: string, step: () => Promise<Outcome>): Promise<Outcome>
-}
-
-/** Makes the claims of one endpoint. `ttlMs` is how long an outcome is kept. */
-export function createClaims(store: Store, clock: Clock, ttlMs: number): Claims {
-  const here = new Map<string, Promise<Outcome>>()
-
-  const pause = (): Promise<void> => new Promise((resolve) => clock.after(POLL_MS, resolve))
-
-  const settle = async (key: string, step: () => Promise<Outcome>): Promise<Outcome> => {
-    for (;;) {
-      if (await store.set(key, PENDING, { ttlMs, if: "absent" })) {
-        const outcome = await step()
-        await store.set(key, JSON.stringify(outcome), { ttlMs })
-        return outcome
-      }
-      const stored = await store.get(key)
-      if (stored !== undefined && stored.value !== PENDING) return JSON.parse(stored.value) as Outcome
-      if (stored !== undefined) await pause()
-    }
-  }
-
-  return {
-    run(key, step) {
-      const known = here.get(key)
-      if (known !== undefined) return known
-      const running = settle(key, step).finally(() => here.delete(key))
-      here.set(key, running)
-      return running
-    },
-  }
+/**
+ * What an outcome gives whoever asks for it: its value, or its error thrown, the same in every run. `cause` is the error
+ * itself, in the run that saw it.
+ */
+export function takeOutcome({ value, error }: Outcome, cause: unknown): unknown {
+  if (error === undefined) return value
+  const because = cause === undefined ? {} : { cause }
+  if (error.forModel) throw new ToolError(error.message, because)
+  if (error.mcp !== undefined) throw new McpError(error.message, { ...error.mcp, ...because })
+  throw Object.assign(new Error(error.message, because), { name: error.name })
 }

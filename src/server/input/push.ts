@@ -3,49 +3,28 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
  */
-import { McpError, ToolError } from "../../core/error/error.js"
+import { ToolError } from "../../core/error/error.js"
+import { clampText } from "../../core/feature/text.js"
 import { request } from "../../core/wire/build.js"
-import type { ErrorMessage, JsonObject, RequestId, ResultMessage } from "../../core/wire/message.js"
-import type { Asker } from "./asker.js"
+import type { ErrorMessage, JsonObject, JsonValue, RequestId, ResultMessage } from "../../core/wire/message.js"
+import type { Clock } from "../../store/port.js"
+import { type Asker, callEnded, handled, MAX_ROUNDS, type MakeQuestion, rejected } from "./asker.js"
+import { createKeySequence } from "./key.js"
+import type { Outbox } from "./outbox.js"
 import type { Outcome } from "./outcome.js"
 import { invalidAnswer, type Question } from "./question.js"
-import { randomText } from "./seal.js"
-
-/** The requests that a server has sent in one session and that wait for their responses. */
-export interface Outbox {
-  /** Registers a request; `settle` hears its response. Answers its id. */
-  register(settle: (response: ResultMessage | ErrorMessage) => void): RequestId
-  /** Forgets a request whose response nobody waits for any more. */
-  forget(id: RequestId): void
-  /** Hands a response to the request that it answers; an unknown one is dropped. */
-  settle(response: ResultMessage | ErrorMessage): void
-}
-
-/** Makes an {@link Outbox}. Its ids never meet another's. */
-export function createOutbox(): Outbox {
-  const waiting = new Map<RequestId, (response: ResultMessage | ErrorMessage) => void>()
-  let ids = 0
-  return {
-    register(settle) {
-      const id = ++ids
-      waiting.set(id, settle)
-      return id
-    },
-    forget: (id) => void waiting.delete(id),
-    settle(response) {
-      if (response.id === undefined) return
-      const settle = waiting.get(response.id)
-      waiting.delete(response.id)
-      settle?.(response)
-    },
-  }
-}
+import { digestText, randomText } from "./seal.js"
 
 /** What the call does for its questions. */
 export interface PushHost {
   /** Undefined where the client cannot be reached; `require` says so then. */
   readonly outbox: Outbox | undefined
-  /** Throws unless the client declared the question's capability and can be asked at all. */
+  readonly clock: Clock
+  /** How long a question waits for its answer. */
+  readonly timeoutMs: number
+  /** Stops the clock of the call; what comes back starts it again. */
+  pause(): () => void
+  /** Throws unless the client can be asked the question. */
   require(question: Question<unknown>): void
   send(frame: string): void
   /** Remembers a question that sends the user to a URL, for as long as the call runs. Answers what forgets it. */
@@ -54,85 +33,137 @@ export interface PushHost {
   untilCompleted(id: string): Promise<void>
 }
 
+/** A question that waits, and the function that lets it go. */
+interface Open {
+  over: boolean
+  letGo(reason: unknown): void
+}
+
 /** The {@link Asker} of one call. */
 export class Push implements Asker {
   readonly suspended = false
   readonly replaying = false
   readonly #host: PushHost
   readonly #flow = randomText(16)
+  readonly #keys = createKeySequence()
   readonly #steps = new Map<string, Promise<Outcome>>()
-  readonly #open = new Map<RequestId, (reason: unknown) => void>()
+  readonly #open = new Set<Open>()
   readonly #forget: (() => void)[] = []
+  readonly #responses: Record<string, JsonObject> = {}
+  #kept: JsonValue | undefined
+  #rounds = 0
   #ended = false
 
   constructor(host: PushHost) {
     this.#host = host
   }
 
-  ask<T>(_key: string | undefined, question: Question<T>): Promise<T> {
-    const asked = this.#ask(question)
-    asked.catch(() => {})
-    return asked
+  get responses(): Readonly<Record<string, JsonObject>> {
+    return { ...this.#responses }
   }
 
-  mint(): string {
-    return randomText(16)
+  get kept(): JsonValue | undefined {
+    return this.#kept
+  }
+
+  ask<T>(key: string | undefined, make: MakeQuestion<T>): Promise<T> {
+    try {
+      const wireKey = this.#keys.next(key)
+      const question = make(() => randomText(16))
+      this.#keys.open(wireKey)
+      return handled(this.#ask(wireKey, question).finally(() => this.#keys.close(wireKey)))
+    } catch (error) {
+      return rejected(error)
+    }
+  }
+
+  async askByHand(makers: ReadonlyMap<string, MakeQuestion<unknown>>, kept: JsonValue | undefined): Promise<"again"> {
+    if (++this.#rounds > MAX_ROUNDS) throw new ToolError("the call has had too many rounds")
+    const questions = [...makers].map(([key, make]) => [key, make(() => randomText(16))] as const)
+    for (const [, question] of questions) this.#host.require(question)
+    const ask = async ([key, question]: (typeof questions)[number]): Promise<void> => {
+      this.#responses[key] = (await this.#ask(key, question)) as JsonObject
+    }
+    await Promise.all(questions.map(ask))
+    this.#kept = kept
+    return "again"
   }
 
   once(key: string, step: (idempotencyKey: string) => Promise<Outcome>): Promise<Outcome> {
     const known = this.#steps.get(key)
     if (known !== undefined) return known
-    const running = step(`${this.#flow}:${key}`)
+    const running = digestText(`once:${this.#flow}:${key}`).then(step)
     this.#steps.set(key, running)
     return running
   }
 
   end(): void {
     this.#ended = true
-    for (const [id, reject] of this.#open) {
-      this.#host.outbox?.forget(id)
-      reject(endedError())
-    }
-    this.#open.clear()
+    for (const { letGo } of [...this.#open]) letGo(callEnded())
     for (const forget of this.#forget.splice(0)) forget()
   }
 
-  async #ask<T>(question: Question<T>): Promise<T> {
+  /** Asks, and lets go of the question when the call ends or its time is over. */
+  async #ask<T>(wireKey: string, question: Question<T>): Promise<T> {
     this.#host.require(question)
-    const answer = await this.#exchange(question)
-    for (;;) {
-      const accepted = await question.accept(answer)
-      if ("ok" in accepted) {
-        if (accepted.ok) return accepted.value
-        throw invalidAnswer(question.method, accepted.issues)
-      }
-      if (this.#ended) throw endedError()
-      await this.#host.untilCompleted(String(question.params["elicitationId"]))
-    }
-  }
-
-  #exchange(question: Question<unknown>): Promise<JsonObject> {
-    const { outbox } = this.#host
-    if (this.#ended || outbox === undefined) return Promise.reject(endedError())
-    const { elicitationId } = question.params
-    if (typeof elicitationId === "string") this.#forget.push(this.#host.track(elicitationId))
-    return new Promise((resolve, reject) => {
-      const id = outbox.register((response) => {
-        this.#open.delete(id)
-        if (response.kind === "result") resolve(response.result)
-        else reject(refusedByClient(question, response))
+    if (this.#ended) throw callEnded()
+    return new Promise<T>((resolve, reject) => {
+      const open: Open = { over: false, letGo: (reason) => close(() => reject(reason)) }
+      const id = this.#send(question, (response) => {
+        this.#settle(wireKey, question, response, open).then(
+          (value) => close(() => resolve(value)),
+          (error: unknown) => close(() => reject(error)),
+        )
       })
-      this.#open.set(id, reject)
-      this.#host.send(JSON.stringify(request(id, question.method, question.params)))
+      const { clock, timeoutMs } = this.#host
+      const cancel = clock.after(timeoutMs, () => open.letGo(unanswered(question, timeoutMs)))
+      const resume = this.#host.pause()
+      const close = (settle: () => void): void => {
+        cancel()
+        resume()
+        this.#host.outbox?.forget(id)
+        this.#open.delete(open)
+        open.over = true
+        settle()
+      }
+      this.#open.add(open)
     })
   }
+
+  #send({ method, params }: Question<unknown>, settle: (response: ResultMessage | ErrorMessage) => void): RequestId {
+    const { outbox } = this.#host
+    if (outbox === undefined) throw callEnded()
+    const { elicitationId } = params
+    if (typeof elicitationId === "string") this.#forget.push(this.#host.track(elicitationId))
+    const id = outbox.register(settle)
+    this.#host.send(JSON.stringify(request(id, method, params)))
+    return id
+  }
+
+  async #settle<T>(
+    wireKey: string,
+    question: Question<T>,
+    response: ResultMessage | ErrorMessage,
+    open: Open,
+  ): Promise<T> {
+    if (response.kind === "error") throw refusedByClient(question, response)
+    for (;;) {
+      const accepted = await question.accept(response.result)
+      if ("ok" in accepted) {
+        if (accepted.ok) return accepted.value
+        throw invalidAnswer(wireKey, accepted.issues)
+      }
+      if (open.over) throw callEnded()
+      await this.#host.untilCompleted(String(question.params["elicitationId"]))
+      if (open.over) throw callEnded()
+    }
+  }
 }
 
-function refusedByClient(question: Question<unknown>, response: ErrorMessage): ToolError {
-  const { code, message } = response.error
-  return new ToolError(`the client refused ${question.method}: ${message} (${code})`)
+function refusedByClient({ method }: Question<unknown>, { error }: ErrorMessage): ToolError {
+  return new ToolError(`the client refused ${method}: ${clampText(error.message)} (${error.code})`)
 }
 
-function endedError(): McpError {
-  return new McpError("the call ended before the client answered", { kind: "cancelled", reason: "call_ended" })
+function unanswered({ method }: Question<unknown>, timeoutMs: number): ToolError {
+  return new ToolError(`the client did not answer ${method} within ${Math.round(timeoutMs / 1000)} s`)
 }

@@ -8,6 +8,7 @@ import type { Call } from "../context.js"
 import { internalError, invalidParams, raised } from "../method/refusal.js"
 import { bindingOf } from "./open.js"
 import { digestText } from "./seal.js"
+import type { RoundState } from "./state.js"
 import { comesFromSuspension } from "./suspension.js"
 
 /** Runs the handler of a call once the state that came with it is opened. Costs two look-ups where none came. */
@@ -40,7 +41,7 @@ async function openRound(
     const state = requestState === undefined ? undefined : await states.open(requestState, bindingOf(call))
     call.round = { state, responses: inputResponses }
     if (!singleUse || state === undefined || inputResponses === undefined) return await run()
-    return await runOnce(call, `round:${state.flow}:${state.round}`, inputResponses, run)
+    return await runOnce(call, state, inputResponses, run)
   } catch (error) {
     return raised(call, error) ?? internalError(call, call.facts.method, error)
   }
@@ -49,21 +50,22 @@ async function openRound(
 /** A round that counts once: the same answers get the same response again, other answers are refused. */
 async function runOnce(
   call: Call,
-  key: string,
+  { flow, round, asked }: RoundState,
   responses: JsonObject,
   run: () => Answer | Promise<Answer>,
 ): Promise<Answer> {
-  const { asking, id } = call.facts
-  const digest = await digestText(canonicalJson(responses))
+  const given = Object.fromEntries(Object.entries(responses).filter(([key]) => Object.hasOwn(asked, key)))
+  const digest = await digestText(canonicalJson(given))
   let ran: Answer | undefined
-  const outcome = await asking.claims.run(key, async () => {
-    ran = await call.settled(await run())
-    return { value: { digest, status: ran.status, text: ran.text ?? null } }
+  const outcome = await call.facts.asking.claims.run(`round:${flow}:${round}`, async () => {
+    ran = await run()
+    const { status, text = null } = (await call.delivery) ?? ran
+    return call.cancelled || call.mayComeAgain ? undefined : { value: { digest, status, text } }
   })
   if (ran !== undefined) return ran
-  const kept = outcome.value
+  const kept = outcome?.value
   if (isJsonObject(kept) && kept["digest"] === digest && typeof kept["text"] === "string") {
-    return { status: Number(kept["status"]), text: withId(kept["text"], id), headers: undefined }
+    return { status: Number(kept["status"]), text: withId(kept["text"], call.facts.id), headers: undefined }
   }
   throw new McpError("Invalid params: this round was answered before, with other answers", {
     kind: "protocol",
@@ -82,12 +84,8 @@ function withId(text: string, id: RequestId): string {
  */
 export function afterSuspension(call: Call, what: string, end: { readonly error: unknown } | undefined): Answer {
   if (end === undefined || !comesFromSuspension(end.error)) {
-    call.facts.profile.logger.warn(
-      `${what} swallowed the suspension of its call: catch must let it through (isSuspended)`,
-      {
-        event: "server.suspension_swallowed",
-      },
-    )
+    const text = `${what} swallowed the suspension of its call: catch must let it through (isSuspended)`
+    call.facts.profile.logger.warn(text, { event: "server.suspension_swallowed", handler: what })
   }
   return silent
 }

@@ -10,7 +10,7 @@ export type Opened =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly cause: "malformed" | "unknown_key" | "tampered" }
 
-/** Seals with the newest key, opens with all of the ring. */
+/** Seals with the newest key, opens with all of the ring. Keys are drawn, if at all, when something is sealed. */
 export interface KeyRing {
   seal(purpose: SealPurpose, text: string): Promise<string>
   open(purpose: SealPurpose, sealed: string): Promise<Opened>
@@ -19,8 +19,8 @@ export interface KeyRing {
 /** The shortest secret, in bytes. */
 const MIN_SECRET_BYTES = 32
 const IV_BYTES = 12
-const KEY_ID_LENGTH = 8
-/** The layout of what is sealed: version, key id, and base64url of nonce and ciphertext, with a dot between. */
+const KEY_ID_BITS = 48
+/** The version of the layout of what is sealed: it, a key id, and base64url of nonce and ciphertext, with dots between. */
 const LAYOUT = "1"
 
 interface RingKey {
@@ -44,13 +44,13 @@ export function createKeyRing(secrets: readonly (string | Uint8Array)[], draw: (
     )
   }
   let ring: Promise<readonly RingKey[]> | undefined
-  const keys = (): Promise<readonly RingKey[]> => {
-    ring ??= Promise.all((raw.length === 0 ? [draw()] : raw).map(importSecret))
+  const keys = (first: readonly Uint8Array[]): Promise<readonly RingKey[]> => {
+    ring ??= Promise.all(first.map(importSecret))
     return ring
   }
   return {
     async seal(purpose, text) {
-      const [key] = await keys()
+      const [key] = await (ring ?? keys(raw.length === 0 ? [draw()] : raw))
       if (key === undefined) throw new Error("a ring has a key")
       const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
       const head = `${LAYOUT}.${key.id}`
@@ -66,7 +66,8 @@ export function createKeyRing(secrets: readonly (string | Uint8Array)[], draw: (
       if (layout !== LAYOUT || id === undefined || rest.length > 0) return { ok: false, cause: "malformed" }
       const bytes = decodeBase64Url(body)
       if (bytes === undefined || bytes.length <= IV_BYTES) return { ok: false, cause: "malformed" }
-      const key = (await keys()).find((candidate) => candidate.id === id)
+      const known = ring ?? (raw.length === 0 ? [] : keys(raw))
+      const key = (await known).find((candidate) => candidate.id === id)
       if (key === undefined) return { ok: false, cause: "unknown_key" }
       const additionalData = new TextEncoder().encode(`${layout}.${id}`)
       const parameters = { name: "AES-GCM", iv: bytes.slice(0, IV_BYTES), additionalData }
@@ -81,27 +82,23 @@ export function createKeyRing(secrets: readonly (string | Uint8Array)[], draw: (
 }
 
 async function importSecret(secret: Uint8Array): Promise<RingKey> {
-  const bytes = secret.slice()
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes))
-  const material = await crypto.subtle.importKey("raw", bytes, "HKDF", false, ["deriveKey"])
-  return { id: encodeBase64Url(digest).slice(0, KEY_ID_LENGTH), material, derived: new Map() }
+  const material = await crypto.subtle.importKey("raw", secret.slice(), "HKDF", false, ["deriveKey", "deriveBits"])
+  const id = await crypto.subtle.deriveBits(hkdf("key id v1"), material, KEY_ID_BITS)
+  return { id: encodeBase64Url(new Uint8Array(id)), material, derived: new Map() }
+}
+
+function hkdf(info: string): HkdfParams {
+  return { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(32), info: new TextEncoder().encode(info) }
 }
 
 function derive(key: RingKey, purpose: SealPurpose): Promise<CryptoKey> {
   const known = key.derived.get(purpose)
   if (known !== undefined) return known
-  const info = new TextEncoder().encode(purpose)
-  const derived = crypto.subtle.deriveKey(
-    { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(32), info },
-    key.material,
-    { name: "AES-GCM", length: 256 },
-    false,
-    ["encrypt", "decrypt"],
-  )
+  const algorithm = { name: "AES-GCM", length: 256 }
+  const derived = crypto.subtle.deriveKey(hkdf(purpose), key.material, algorithm, false, ["encrypt", "decrypt"])
   key.derived.set(purpose, derived)
   return derived
 }
-
 /** The SHA-256 of a text, in base64url. */
 export async function digestText(text: string): Promise<string> {
   return encodeBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))))

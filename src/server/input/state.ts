@@ -1,5 +1,4 @@
 /** The state of a call between two rounds: what is sealed into `requestState`, and what has to hold when it comes back. */
-
 import { codes } from "../../core/error/codes.js"
 import { McpError } from "../../core/error/error.js"
 import { canonicalJson } from "../../core/feature/canonical.js"
@@ -25,8 +24,10 @@ export interface RoundState {
   readonly asked: Readonly<Record<string, string>>
   readonly answers: Readonly<Record<string, RecordedAnswer>>
   readonly once: Readonly<Record<string, Outcome>>
+  /** The ids of questions that send the user to a page, by wire key. */
+  readonly ids: Readonly<Record<string, string>>
   /** What a handler that asks by hand keeps for itself. */
-  readonly user: JsonValue | undefined
+  readonly kept: JsonValue | undefined
 }
 
 /** What a state is bound to. */
@@ -51,7 +52,10 @@ export interface StateBoxOptions {
   readonly store: Store
   readonly clock: Clock
   readonly ttlMs: number
+  /** The longest sealed state; a longer one is kept in the store. */
   readonly maxBytes: number
+  /** How much may be kept in the store at once. */
+  readonly maxKeptBytes: number
   /** Called with what an operator should know of a refused state. */
   readonly report: (problem: string) => void
 }
@@ -67,9 +71,14 @@ interface Payload {
   readonly state: RoundState | string
 }
 
+/** How long a warning is not repeated. */
+const QUIET_MS = 60_000
+
 /** Makes a {@link StateBox}. */
 export function createStateBox(options: StateBoxOptions): StateBox {
-  const { ring, store, clock, ttlMs, maxBytes, report } = options
+  const { ring, store, clock, ttlMs, maxBytes, maxKeptBytes, report } = options
+  let keptBytes = 0
+  let quietUntilMs = 0
 
   const payload = async (binding: StateBinding, state: RoundState | string): Promise<string> => {
     const content: Payload = {
@@ -86,13 +95,13 @@ export function createStateBox(options: StateBoxOptions): StateBox {
 
   const keep = async (state: RoundState, binding: StateBinding): Promise<string> => {
     const handle = randomText(16)
-    if (!(await store.set(`state:${handle}`, JSON.stringify(state), { ttlMs }))) {
-      throw new McpError("the state of the call is too large to be kept", {
-        kind: "protocol",
-        reason: "state_too_large",
-        code: codes.internalError,
-      })
-    }
+    const text = JSON.stringify(state)
+    if (keptBytes + text.length > maxKeptBytes) throw tooLarge()
+    if (!(await store.set(`state:${handle}`, text, { ttlMs }))) throw tooLarge()
+    keptBytes += text.length
+    clock.after(ttlMs, () => {
+      keptBytes -= text.length
+    })
     return ring.seal("requestState v1", await payload(binding, handle))
   }
 
@@ -100,6 +109,13 @@ export function createStateBox(options: StateBoxOptions): StateBox {
     if (typeof state !== "string") return state
     const stored = await store.get(`state:${state}`)
     return stored === undefined ? undefined : (JSON.parse(stored.value) as RoundState)
+  }
+
+  /** Says what is to be done about unknown keys, but not once for each state that anybody makes up. */
+  const warn = (): void => {
+    if (clock.now() < quietUntilMs) return
+    quietUntilMs = clock.now() + QUIET_MS
+    report("a requestState was sealed with an unknown key: set `secrets`, the same on every node")
   }
 
   return {
@@ -111,8 +127,7 @@ export function createStateBox(options: StateBoxOptions): StateBox {
       if (sealed.length > maxBytes) throw refusal()
       const opened = await ring.open("requestState v1", sealed)
       if (!opened.ok) {
-        if (opened.cause === "unknown_key")
-          report("a requestState was sealed with an unknown key: set `secrets`, the same on every node")
+        if (opened.cause === "unknown_key") warn()
         throw refusal()
       }
       const content = JSON.parse(opened.text) as Payload
@@ -135,6 +150,14 @@ function principalText(principal: Principal | undefined): string {
   if (principal === undefined) return ""
   const { issuer = null, strategy = null, id, clientId = null } = principal
   return JSON.stringify([issuer, strategy, id, clientId])
+}
+
+function tooLarge(): McpError {
+  return new McpError("Internal error: the answers and values of the call are larger than what can be kept of it", {
+    kind: "protocol",
+    reason: "state_too_large",
+    code: codes.internalError,
+  })
 }
 
 /** One message for every cause, so that nothing is learnt from a refusal. */

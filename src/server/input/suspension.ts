@@ -22,8 +22,13 @@ export function isSuspended(error: unknown): boolean {
   return typeof error === "object" && error !== null && Object.hasOwn(error, BRAND)
 }
 
-/** Whether an error is, or was caused by, a suspension. */
+/** How deep the causes of an error are looked into. */
+const MAX_CAUSES = 8
+
+/** Whether an error is, holds, or was caused by a suspension. */
 export function comesFromSuspension(error: unknown, depth = 0): boolean {
   if (isSuspended(error)) return true
-  return depth < 8 && error instanceof Error && error.cause !== undefined && comesFromSuspension(error.cause, depth + 1)
+  if (depth >= MAX_CAUSES || !(error instanceof Error)) return false
+  const parts: readonly unknown[] = error instanceof AggregateError ? error.errors : []
+  return [...parts, error.cause].some((part) => comesFromSuspension(part, depth + 1))
 }
