@@ -23,6 +23,8 @@ export type DefinitionKind = keyof Definitions
 export interface Snapshot extends Definitions {
   /** Whether any prompt or template completes what a user types. */
   readonly completes: boolean
+  /** How long what is read from here may be kept, given what its definition says: nobody shares what a caller may not see. */
+  hints(freshness: Freshness): Freshness
   /** One page of a list as the members of its result, or undefined when the cursor is not one of this list's. */
   page(kind: DefinitionKind, revision: Revision, cursor: string | undefined): string | undefined
 }
@@ -32,6 +34,8 @@ export interface ListOptions {
   /** Entries of a page. Default 1,000. */
   readonly pageSize: number
   readonly freshness: Freshness
+  /** Whether what is listed depends on who asks. Default false. */
+  readonly personal?: boolean
 }
 
 const MEMBERS = {
@@ -46,6 +50,9 @@ export function createSnapshot(definitions: Definitions, options: ListOptions): 
   /** Only the pages that follow each other from the start: a cursor may be made up, and there is one for every entry. */
   const pages = new Map<string, string>()
   const keysOf = new Map<DefinitionKind, readonly string[]>()
+
+  const hints = (freshness: Freshness): Freshness =>
+    options.personal === true ? { ...freshness, cacheScope: "private" } : freshness
 
   const keys = (kind: DefinitionKind): readonly string[] => {
     const known = keysOf.get(kind) ?? [...definitions[kind].keys()]
@@ -69,13 +76,14 @@ export function createSnapshot(definitions: Definitions, options: ListOptions): 
     return JSON.stringify({
       [MEMBERS[kind]]: entries,
       ...(more ? { nextCursor: encodeCursor(kind, last) } : {}),
-      ...(revision.selfDescribingResults ? options.freshness : {}),
+      ...(revision.selfDescribingResults ? hints(options.freshness) : {}),
     }).slice(1, -1)
   }
 
   return {
     ...definitions,
     completes: hasCompleter(definitions),
+    hints,
     page(kind, revision, cursor) {
       const from = start(kind, cursor)
       if (from === undefined) return undefined

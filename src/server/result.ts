@@ -14,6 +14,8 @@ export interface ToolOutcome {
   /** The members, without braces. */
   readonly members: string
   readonly meta: JsonObject | undefined
+  /** Whether the members say so. */
+  readonly isError?: true
 }
 
 /** A return value that cannot be a result: the log line says why, the client does not hear it. */
@@ -23,7 +25,11 @@ export interface UnusableReturn {
 
 /** The outcome that tells the model what went wrong. */
 export function errorOutcome(text: string): ToolOutcome {
-  return { members: `"content":[{"type":"text","text":${JSON.stringify(text)}}],"isError":true`, meta: undefined }
+  return {
+    members: `"content":[{"type":"text","text":${JSON.stringify(text)}}],"isError":true`,
+    meta: undefined,
+    isError: true,
+  }
 }
 
 /**
@@ -58,7 +64,7 @@ function encodeMarked(
   const { structured, meta, isError } = result
   if (!isListOf(result.content, isBlock)) return { problem: "the content of the result is not a list of blocks" }
   const content = blocksText(result.content, revision)
-  if (isError) return { members: `"content":${content},"isError":true`, meta }
+  if (isError) return { members: `"content":${content},"isError":true`, meta, isError }
   if (tool.validateOutput !== undefined) {
     if (structured === undefined) return missingStructured(tool)
     return checked(tool.validateOutput(structured), (output) => encodeValue(tool, output, revision, content, meta))
