@@ -2,6 +2,7 @@
 import { request as httpRequest } from "node:http"
 import { type Context, createServer, tool } from "conduit-mcp"
 import { type Running, serve } from "conduit-mcp/node"
+import fc from "fast-check"
 import { afterEach, describe, expect, it } from "vitest"
 import { openSession, post, postModern } from "../support/http.js"
 import { link } from "../support/link.js"
@@ -173,6 +174,53 @@ describe.each(eras)("a %s call on a pipe", (era) => {
     wire.send(cancel(1))
     await wire.request(call(era, 2, "quick"))
     expect(ctx.signal.aborted).toBe(false)
+  })
+})
+
+describe.each(eras)("any order of calls, cancellations and ends on a pipe, in the %s era,", (era) => {
+  const step = fc.record({
+    act: fc.constantFrom("call", "cancel", "end", "end late"),
+    id: fc.constantFrom<(string | number)[]>(0, 1, "0", "1", ""),
+  })
+
+  it("answers every call once, unless it was cancelled, and refuses an id only while it is taken", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+        const gates: ((text: string) => void)[] = []
+        const slow = tool("slow", {}, () => new Promise<string>((resolve) => gates.push(resolve)))
+        const wire = link(createServer({ name: "test", version: "1.0.0", tools: [slow] }))
+        if (era === "legacy") await wire.request(initializeRequest("open"))
+        const running = new Map<string | number, number>()
+        const cancelled: number[] = []
+        const expected: unknown[] = []
+        for (const { act, id } of steps) {
+          const gate = running.get(id)
+          if (act === "call") {
+            wire.send(call(era, id, "slow"))
+            if (gate === undefined) running.set(id, gates.length)
+            else expected.push([id, -32600])
+          } else if (act === "end late") {
+            for (const late of cancelled.splice(0)) gates[late]?.("never heard")
+          } else if (gate !== undefined) {
+            running.delete(id)
+            if (act === "cancel") cancelled.push(gate)
+            else expected.push([id, `call ${gate}`])
+            if (act === "cancel") wire.send(cancel(id))
+            else gates[gate]?.(`call ${gate}`)
+          } else if (act === "cancel") wire.send(cancel(id))
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+        const heard = wire.received
+          .filter(({ id }) => id !== "open")
+          .map(({ id, result, error }) => [
+            id,
+            (error as { code: number } | undefined)?.code ??
+              (result as { content: [{ text: string }] }).content[0].text,
+          ])
+        expect(heard).toEqual(expected)
+      }),
+      { numRuns: 60 },
+    )
   })
 })
 

@@ -3,6 +3,10 @@ import { createServer, McpError, prompt, resource, resourceTemplate, tool } from
 import { type Running, serve } from "conduit-mcp/node"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
+import { encodeCursor } from "../../src/core/feature/cursor.js"
+import type { Tool } from "../../src/core/model/tool.js"
+import { revisions } from "../../src/core/revision/table.js"
+import { createSnapshot } from "../../src/server/registry.js"
 import { openSession, post, postModern } from "../support/http.js"
 import { link } from "../support/link.js"
 import { type Json, modernRequest } from "../support/wire.js"
@@ -137,6 +141,36 @@ describe.each(eras)("pages for a %s client", (era) => {
     }
     expect(tools).toHaveLength(1_000)
     expect(nextCursor).toEqual(expect.any(String))
+  })
+})
+
+describe("what a page costs", () => {
+  it("is paid once for the pages that follow each other, and nothing is kept for a cursor that is made up", () => {
+    let encoded = 0
+    const [newest] = revisions
+    if (newest === undefined) throw new Error("there is a revision")
+    const counting = {
+      ...newest,
+      encode: {
+        ...newest.encode,
+        tool(one: Tool) {
+          encoded++
+          return newest.encode.tool(one)
+        },
+      },
+    }
+    const tools = new Map(numbered(10, nameOf).map((name) => [name, tool(name, {}, () => "")]))
+    const none = { resources: new Map(), templates: new Map(), prompts: new Map() }
+    const snapshot = createSnapshot({ tools, ...none }, { pageSize: 4, freshness: { ttlMs: 0, cacheScope: "private" } })
+    const cost = (cursor: string | undefined): number => {
+      const before = encoded
+      expect(snapshot.page("tools", counting, cursor)).toEqual(expect.any(String))
+      return encoded - before
+    }
+    const behind = (index: number): string => encodeCursor("tools", nameOf(index))
+    expect([cost(undefined), cost(behind(3)), cost(behind(7))]).toEqual([4, 4, 2])
+    expect([cost(undefined), cost(behind(3)), cost(behind(7))]).toEqual([0, 0, 0])
+    expect([cost(behind(1)), cost(behind(1)), cost(behind(8)), cost(behind(8))]).toEqual([4, 4, 1, 1])
   })
 })
 

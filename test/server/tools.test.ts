@@ -8,7 +8,7 @@ import { z } from "zod"
 import { openSession, post, postModern } from "../support/http.js"
 import { link } from "../support/link.js"
 import { createRecordingLogger } from "../support/logger.js"
-import { type Json, modernRequest } from "../support/wire.js"
+import { type Json, modernHeaders, modernRequest } from "../support/wire.js"
 
 const eras = ["modern", "legacy"] as const
 
@@ -453,6 +453,14 @@ describe("arguments that headers repeat", () => {
     const message = modernRequest(1, "tools/call", { name: "größe" })
     const reply = await postModern(running.url, message, { "mcp-name": "=?base64?Z3LDtsOfZQ==?=" })
     expect(reply.json).toMatchObject({ id: 1, result: { structuredContent: {} } })
+  })
+
+  it("may stand between spaces and tabs, and so may every header", async () => {
+    const args = { region: "eu" }
+    const message = modernRequest(1, "tools/call", { name: "where", arguments: args })
+    const padded = Object.entries({ ...modernHeaders(message), "mcp-param-region": "eu" })
+    const headers = Object.fromEntries(padded.map(([name, value]) => [name, ` \t${value}\t `]))
+    expect((await post(running.url, message, headers)).json).toMatchObject({ result: { structuredContent: args } })
   })
 })
 
