@@ -260,16 +260,17 @@ describe("an idle session", () => {
 
   it("is none while a request runs in it, and not at once after it", async () => {
     const clock = createManualClock()
-    const url = await start({ clock })
+    const idleMs = MINUTE_MS
+    const url = await start({ clock, limits: { sessionIdleMs: idleMs } })
     const session = await openSession(url)
     const waiting = call(url, "wait", session)
     await expect.poll(() => gates.length, { interval: 1 }).toBe(1)
-    clock.advance(2 * sessionIdleMs)
+    clock.advance(2 * idleMs)
     expect((await call(url, "who", session, 2)).status).toBe(200)
-    clock.advance(2 * sessionIdleMs)
+    clock.advance(2 * idleMs)
     gates[0]?.()
     expect((await waiting).json).toMatchObject({ result: { content: [{ text: "waited" }] } })
-    clock.advance(sessionIdleMs - 1)
+    clock.advance(idleMs - 1)
     expect((await ping(url, session)).status).toBe(200)
   })
 
