@@ -71,8 +71,8 @@ export function serveStdio(server: Servable, options: StdioOptions = {}): Runnin
     if (stopping) return
     stopping = true
     stdin.off("data", onData).off("end", onEnd).off("close", onEnd).off("error", onEnd).pause()
-    pipe.close()
     endpoint.close()
+    pipe.close()
     void channel.flush().then(() => {
       stdout.off("error", onBroken)
       resolveClosed()
