@@ -82,8 +82,10 @@ export interface Endpoint {
   endStreams(): void
   /** Says that a pipe is gone: what runs for it is aborted. */
   leave(peer: Peer): void
-  /** Says that the transport is gone for good: everything that runs is aborted. */
-  close(): void
+  /** Takes no more requests, ends every stream of changes, and resolves once nothing is worked on. */
+  drain(): Promise<void>
+  /** Says that the transport is gone for good: everything that runs is aborted. Answers how many calls that were. */
+  close(): number
 }
 
 /** An answer that has text. */

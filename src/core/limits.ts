@@ -13,9 +13,15 @@ export interface Limits {
   readonly maxDepth: number
   /** How many keys and items a message may have. Default 50,000. */
   readonly maxKeys: number
+  /** How long a handler may take, unless its tool says `timeoutMs`; time in which the client is asked does not count. Default 1 hour. */
+  readonly handlerTimeoutMs: number
+  /** How long calls may go on when the server goes down. Default 10,000. */
+  readonly drainMs: number
+  /** How much of one event stream may wait for its reader before the stream is dropped. Default 4 MiB. */
+  readonly maxBufferedBytes: number
   /** How many requests may be worked on at once. Default 10,000; 503 beyond it. */
   readonly maxInFlight: number
-  /** How many requests of one session or pipe may be worked on at once. Default 1,000. */
+  /** How many requests of one session, pipe or principal may be worked on at once. Default 1,000; 503 beyond it. */
   readonly maxInFlightPerPeer: number
   /** How many legacy sessions may live at once. Default 10,000; 503 beyond it. */
   readonly maxSessions: number
@@ -25,14 +31,37 @@ export interface Limits {
   readonly stateTtlMs: number
   /** The largest `requestState`; one that would grow past it is kept in the store. Default 64 KiB. */
   readonly maxStateBytes: number
+  /** How much of such states may be kept at once. Default 64 MiB; a question beyond it fails. */
+  readonly maxKeptStateBytes: number
   /** How often a quiet event stream sends a comment. Default 15,000. */
   readonly keepAliveMs: number
+  /** How many `subscriptions/listen` streams may be open at once. Default 10,000; 503 beyond it. */
+  readonly maxListens: number
+  /** How many of them one pipe or one principal may have. Default 100; 503 beyond it. */
+  readonly maxListensPerPeer: number
+  /** How many resources may be watched at once, by all listen streams and legacy sessions. Default 100,000; 503 beyond it. */
+  readonly maxSubscriptions: number
+  /** How many resources one listen stream or legacy session may watch. Default 1,000. */
+  readonly maxSubscriptionsPerPeer: number
+  /** How far apart two notifications of the same change are. Default 100. What changes in between is said once. */
+  readonly coalesceMs: number
+  /** How long a client is asked to wait before it comes back for the rest of an event stream. Default 1,000. */
+  readonly retryMs: number
+  /** How long the events of a stream are kept for a client that comes back. Default 5 minutes from the last. */
+  readonly eventTtlMs: number
+  /** The most that is kept of one stream, two bytes a character; its oldest events go first. Default 4 MiB. */
+  readonly maxStreamBytes: number
+  /** The most that is kept of all streams together; beyond it a stream loses its own. Default 64 MiB. */
+  readonly maxEventBytes: number
 }
 
 /** The defaults of {@link Limits}. */
 export const DEFAULT_LIMITS: Limits = {
   maxBodyBytes: 4 << 20,
   bodyTimeoutMs: 30_000,
+  handlerTimeoutMs: 60 * 60_000,
+  drainMs: 10_000,
+  maxBufferedBytes: 4 << 20,
   maxLineBytes: 10 << 20,
   maxDepth: 64,
   maxKeys: 50_000,
@@ -42,7 +71,17 @@ export const DEFAULT_LIMITS: Limits = {
   sessionIdleMs: 30 * 60_000,
   stateTtlMs: 15 * 60_000,
   maxStateBytes: 64 << 10,
+  maxKeptStateBytes: 64 << 20,
   keepAliveMs: 15_000,
+  maxListens: 10_000,
+  maxListensPerPeer: 100,
+  maxSubscriptions: 100_000,
+  maxSubscriptionsPerPeer: 1_000,
+  coalesceMs: 100,
+  retryMs: 1_000,
+  eventTtlMs: 5 * 60_000,
+  maxStreamBytes: 4 << 20,
+  maxEventBytes: 64 << 20,
 }
 
 /**

@@ -13,14 +13,22 @@ import type { Era } from "../core/revision/revision.js"
 import type { OutputOf, Schema } from "../core/schema/standard.js"
 import { notificationText, resultText } from "../core/wire/build.js"
 import { isJsonObject, type JsonObject, type JsonValue, type RequestId } from "../core/wire/message.js"
+import type { Outcome, RequestFacts } from "../observe/event.js"
+import type { Due } from "../store/deadlines.js"
+import type { Calls } from "./calls.js"
+import type { AnyTool } from "./define/tool.js"
 import type { Session } from "./era/session.js"
 import type { Asking } from "./input/asking.js"
 import type { AskOptions, CallInput, ElicitUrlOptions, Input, Jsonify, OnceContext } from "./input/input.js"
 import { openInput } from "./input/open.js"
 import type { RoundStart } from "./input/replay.js"
+import type { ServerCall } from "./middleware.js"
 import type { Profile } from "./profile.js"
 import type { Snapshot } from "./registry.js"
 import type { ServedRevision } from "./served.js"
+import type { Listens } from "./stream/listens.js"
+import type { ResumableExchange } from "./stream/resumable.js"
+import { describeRequest, type Failure, type Started } from "./watch.js"
 
 /** A typed key for values that one part of a server leaves for another in the {@link Context}. */
 export interface ContextKey<T> {
@@ -56,9 +64,9 @@ export interface ContextLog {
   error(message: string, data?: JsonObject): void
 }
 
-/** What a handler knows of its call, and what it can do beside returning. */
-export interface Context extends Input {
-  /** Aborted when the call is cancelled, by the client or because the server stops. */
+/** What is known of a request, and what can be said while it is worked on. */
+export interface RequestContext {
+  /** Aborted when the call is cancelled, by the client or because the server stops, or when its time is over (`TimeoutError`). */
   readonly signal: AbortSignal
   readonly era: Era
   /** The version of the revision that the call is served in. */
@@ -75,6 +83,14 @@ export interface Context extends Input {
   progress(done: number, total?: number, message?: string): void
   /** Resolves once what was sent has left, for handlers that send a lot to a slow reader. */
   flush(): Promise<void>
+  /**
+   * Closes the connection that the answer is awaited on, without ending the call: the client comes back for the answer, after
+   * `retryMs` (default `limits.retryMs`). Answers whether it did: only where the stream can be resumed, which takes a session
+   * of a revision that knows of it.
+   *
+   * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
+   */
+  disconnect(options?: { readonly retryMs?: number }): boolean
   /** An HTTP header of the request, by its lower-case name; undefined on other transports. */
   header(name: string): string | undefined
   /** The value that was left under `key` for this call. */
@@ -82,6 +98,9 @@ export interface Context extends Input {
   /** Leaves a value under `key` for this call. */
   set<T>(key: ContextKey<T>, value: T): void
 }
+
+/** What a handler knows of its call, and what it can do beside returning. */
+export interface Context extends RequestContext, Input {}
 
 /** The context of a completer: what the user has already filled in. */
 export interface CompletionContext extends Context {
@@ -102,6 +121,10 @@ export interface CallFacts {
   readonly logLevel: LogLevel | undefined
   /** The legacy session that the call came in. */
   readonly session: Session | undefined
+  /** The streams of changes that clients hold open; undefined where they may not. */
+  readonly listens: Listens | undefined
+  /** The answer's stream, where it can be resumed. */
+  readonly stream: ResumableExchange | undefined
   /** Where the call stands under its id while it is worked on. */
   readonly inFlight: Map<RequestId, InFlight> | undefined
   /** Writes what a call changed in its session. */
@@ -109,37 +132,53 @@ export interface CallFacts {
   readonly profile: Profile
   /** Whether handlers of the method may ask the client. */
   readonly mayAsk: boolean
+  /** Whether the call stays open until one of the two sides ends it; then it takes no place among those that are worked on. */
+  readonly stays: boolean
   readonly asking: Asking
-  /** Where a call is kept while somebody listens to its signal, to hear that the server stops. */
-  readonly watch: CallWatch
-}
-
-/** The calls whose handlers listen to their signals. */
-export interface CallWatch {
-  /** Keeps a call, or cancels it when the server has stopped already. */
-  add(call: InFlight): void
-  delete(call: InFlight): void
+  /** Those that are worked on beside it. */
+  readonly calls: Calls
 }
 
 const NO_ARGUMENTS: Readonly<Record<string, string>> = Object.freeze({})
 
 /** One request while it is worked on. Nothing in it is made before something asks for it. */
-export class Call implements CompletionContext, InFlight {
-  readonly facts: CallFacts
+export class Call implements CompletionContext, ServerCall, InFlight, Due {
+  facts: CallFacts
   readonly exchange: Exchange
   arguments: Readonly<Record<string, string>> = NO_ARGUMENTS
-  /** Once true, nothing more is written for the call. */
+  /** How it ended, unless that is plain to see: set by whoever knows. */
+  outcome: Outcome | undefined
+  /** What failed unexpectedly. */
+  failure: Failure | undefined
+  /** Set when its start was told, so that its end is told too. */
+  started: Started | undefined
+  #described: RequestFacts | undefined
+  /** Once true, nothing more is sent before the answer. */
   #ended = false
+  /** Once true, the answer is on its way. */
+  #answered = false
   /** Why the call was cancelled, once it was. */
   #reason: DOMException | undefined
   #controller: AbortController | undefined
+  /** Hears that a call that stays open was cancelled. */
+  #leave: (() => void) | undefined
   #input: CallInput | undefined
   /** Why the run is over although the call is not, once it is. */
   #suspension: Error | undefined
-  /** Resolves once the answer of a call that waits for its client is written. */
-  #delivery: Promise<void> | undefined
+  /** Resolves once the answer of a call that waits for its client is written, to that answer. */
+  delivery: Promise<Answer> | undefined
+  /** That answer, once it is there. */
+  delivered: Answer | undefined
+  /** Whether the round may come again, so that the call does not end with it. */
+  mayComeAgain = false
   /** What a call in its second round or later, or with answers given beforehand, starts with. */
   round: RoundStart | undefined
+  /** The tool that is called, once it is known. */
+  tool: AnyTool | undefined
+  /** By when the handler has to be done; written by {@link Calls}. */
+  dueMs = Number.POSITIVE_INFINITY
+  /** Whether the call was answered ahead of its handler, and its place given away. */
+  isDropped = false
   #progress: number | undefined
   #values: Map<ContextKey<unknown>, unknown> | undefined
 
@@ -155,10 +194,32 @@ export class Call implements CompletionContext, InFlight {
     const over = this.#reason ?? this.#suspension
     if (over !== undefined) controller.abort(over)
     else if (!this.#ended) {
-      this.facts.watch.add(this)
-      if (this.facts.served.revision.closeCancels) this.exchange.onAbort(() => this.#abort("the connection closed"))
+      if (this.facts.served.revision.closeCancels) {
+        this.exchange.onAbort(() => {
+          this.keepOpen()
+          this.#abort(aborted("the connection closed"))
+        })
+      }
     }
     return controller.signal
+  }
+
+  get id(): RequestId {
+    return this.facts.id
+  }
+
+  get method(): string {
+    return this.facts.method
+  }
+
+  get params(): JsonObject | undefined {
+    return this.facts.params
+  }
+
+  /** What is told of the call: made when something is. */
+  get described(): RequestFacts {
+    this.#described ??= describeRequest(this.facts, this.exchange)
+    return this.#described
   }
 
   get era(): Era {
@@ -201,6 +262,13 @@ export class Call implements CompletionContext, InFlight {
     return this.exchange.flush()
   }
 
+  disconnect({ retryMs }: { readonly retryMs?: number } = {}): boolean {
+    const { stream } = this.facts
+    if (stream === undefined || this.#ended) return false
+    stream.disconnect(retryMs)
+    return true
+  }
+
   header(name: string): string | undefined {
     return this.exchange.header?.get(name.toLowerCase())
   }
@@ -209,28 +277,36 @@ export class Call implements CompletionContext, InFlight {
     return this.#suspension !== undefined
   }
 
+  get responses(): Readonly<Record<string, JsonObject>> {
+    return this.input.responses
+  }
+
+  get state(): JsonValue | undefined {
+    return this.input.state
+  }
+
   elicit<S extends Schema>(message: string, schema: S, options?: AskOptions): Promise<Elicited<OutputOf<S>>> {
-    return this.#openInput().elicit(message, schema, options)
+    return this.input.elicit(message, schema, options)
   }
 
   elicitUrl(message: string, url: (id: string) => string, options?: ElicitUrlOptions): Promise<ElicitedUrl> {
-    return this.#openInput().elicitUrl(message, url, options)
+    return this.input.elicitUrl(message, url, options)
   }
 
   sample(request: SamplingRequest, options?: AskOptions): Promise<SamplingResult> {
-    return this.#openInput().sample(request, options)
+    return this.input.sample(request, options)
   }
 
   roots(options?: AskOptions): Promise<readonly Root[]> {
-    return this.#openInput().roots(options)
+    return this.input.roots(options)
   }
 
   once<T>(key: string, step: (once: OnceContext) => T | Promise<T>): Promise<Jsonify<T>> {
-    return this.#openInput().once(key, step)
+    return this.input.once(key, step)
   }
 
   onEnd(free: () => unknown): void {
-    this.#openInput().onEnd(free)
+    this.input.onEnd(free)
   }
 
   get<T>(key: ContextKey<T>): T | undefined {
@@ -243,9 +319,26 @@ export class Call implements CompletionContext, InFlight {
   }
 
   cancel(reason: string | undefined): void {
-    if (this.#ended) return
-    this.#abort(reason)
+    if (this.#answered) return
+    this.#abort(aborted(reason))
     this.exchange.close()
+  }
+
+  /** Says that the time of the call is over. */
+  expire(): void {
+    this.facts.calls.expire(this)
+  }
+
+  /** Whether nothing that the handler comes to is still to be written. */
+  get isOver(): boolean {
+    return this.#answered || this.cancelled || this.delivery !== undefined
+  }
+
+  /** Ends the call from this side: its signal aborts, and `said` is written ahead of whatever its handler comes to. */
+  giveUp(reason: DOMException, said: Answer): void {
+    this.#abort(reason)
+    this.exchange.finish(said)
+    this.release()
   }
 
   /** Whether the call was cancelled, so that its answer must not be written. */
@@ -253,20 +346,33 @@ export class Call implements CompletionContext, InFlight {
     return this.#reason !== undefined
   }
 
-  /** Says that this run is over because the client is asked: its signal aborts, and progress and log stop. */
-  suspend(reason: Error): void {
+  /** Says that this run is over, though not the call: its signal aborts, progress and log stop, and `said` is written. */
+  suspend(reason: Error, said: Promise<Answer>): void {
     this.#suspension = reason
-    this.end()
+    this.#mute()
     this.#controller?.abort(reason)
+    this.delivery = said.then((ready) => {
+      if (!this.cancelled) {
+        this.#answered = true
+        this.exchange.finish(ready)
+      }
+      this.delivered = ready
+      this.release()
+      return ready
+    })
   }
 
-  /** Writes the answer of a call that waits for its client, ahead of the end of its handler. */
-  deliver(answered: Promise<Answer>): Promise<void> {
-    this.#delivery = answered.then((ready) => {
-      if (!this.cancelled) this.exchange.finish(ready)
-      this.release()
-    })
-    return this.#delivery
+  /** Says that a client that came with a state may come with the same one again: the call does not end with this answer. */
+  keepOpen(): void {
+    this.mayComeAgain = this.round?.state !== undefined
+  }
+
+  /** Keeps nothing but what a call that stays open needs, and says when its client leaves it. */
+  stay(leave: () => void): void {
+    this.facts = { ...this.facts, params: undefined }
+    this.#leave = leave
+    if (this.facts.served.revision.closeCancels)
+      this.exchange.onAbort(() => this.#abort(aborted("the connection closed")))
   }
 
   /** Whether anything is to be done between the end of the handler and the answer. */
@@ -276,12 +382,12 @@ export class Call implements CompletionContext, InFlight {
 
   /** Settles the end of a call that asked or kept something: waits until its answer is written, or frees what it holds. */
   async settled(outcome: Answer): Promise<Answer> {
-    if (this.#delivery !== undefined) {
-      await this.#delivery
+    if (this.delivery !== undefined) {
+      await this.delivery
       return silent
     }
     this.#input?.end()
-    for (const free of this.#input?.takeFrees() ?? []) {
+    for (const free of this.mayComeAgain ? [] : (this.#input?.takeFrees() ?? [])) {
       try {
         await free()
       } catch (error) {
@@ -297,15 +403,19 @@ export class Call implements CompletionContext, InFlight {
     if (inFlight?.get(id) === this) inFlight.delete(id)
   }
 
-  #openInput(): CallInput {
+  get input(): CallInput {
     this.#input ??= openInput(this)
     return this.#input
   }
 
-  /** Says that the answer is about to be written: progress and log stop. */
+  /** Says that the answer is about to be written: nothing comes before it any more. */
   end(): void {
+    this.#answered = true
+    this.#mute()
+  }
+
+  #mute(): void {
     this.#ended = true
-    if (this.#controller !== undefined) this.facts.watch.delete(this)
   }
 
   /** The answer with this result, as JSON text. */
@@ -313,11 +423,12 @@ export class Call implements CompletionContext, InFlight {
     return answer(200, resultText(this.facts.id, text))
   }
 
-  #abort(reason: string | undefined): void {
-    if (this.#ended) return
-    this.end()
-    this.#reason = new DOMException(reason ?? "the request was cancelled", "AbortError")
-    this.#controller?.abort(this.#reason)
+  #abort(reason: DOMException): void {
+    if (this.#answered || this.#reason !== undefined) return
+    this.#mute()
+    this.#reason = reason
+    this.#controller?.abort(reason)
+    this.#leave?.()
     this.#input?.end()
   }
 
@@ -328,9 +439,13 @@ export class Call implements CompletionContext, InFlight {
   }
 
   #log(level: LogLevel, message: string, data: JsonObject | undefined): void {
-    const { logLevel } = this.facts
-    if (this.#ended || logLevel === undefined || !this.exchange.canStream || !atLeast(level, logLevel)) return
+    const { logLevel, profile } = this.facts
+    const told = profile.topics["server.log"]
+    const isAsked = logLevel !== undefined && this.exchange.canStream && atLeast(level, logLevel)
+    if (this.#ended || !(isAsked || told.watched)) return
     if (this.#input?.replaying === true || (this.#input === undefined && this.round?.state !== undefined)) return
+    if (told.watched) told.publish({ request: this.described, level, message, data })
+    if (!isAsked) return
     const said: JsonValue = data === undefined ? message : { ...data, message }
     try {
       this.#send("notifications/message", { level, data: said })
@@ -342,4 +457,8 @@ export class Call implements CompletionContext, InFlight {
   #send(method: string, params: JsonObject): void {
     this.exchange.send(notificationText(method, params))
   }
+}
+
+function aborted(reason = "the request was cancelled"): DOMException {
+  return new DOMException(reason, "AbortError")
 }

@@ -13,7 +13,7 @@ import {
 } from "../core/exchange.js"
 import type { LogLevel } from "../core/feature/log-level.js"
 import type { Principal } from "../core/http/gate.js"
-import type { HeaderFacts } from "../core/http/header.js"
+import { HEADER_LAST_EVENT, type HeaderFacts } from "../core/http/header.js"
 import type { Limits } from "../core/limits.js"
 import {
   decideInbound,
@@ -23,7 +23,7 @@ import {
   regardsSession,
   sessionNotFound,
 } from "../core/negotiate/inbound.js"
-import type { MethodFacts, Revision } from "../core/revision/revision.js"
+import type { MethodFacts, Operation, Revision } from "../core/revision/revision.js"
 import { findRevision, preferredLegacy } from "../core/revision/table.js"
 import {
   isRequestId,
@@ -32,30 +32,57 @@ import {
   type RequestId,
   type RequestMessage,
 } from "../core/wire/message.js"
+import type { Outcome } from "../observe/event.js"
 import type { Clock, MaybePromise } from "../store/port.js"
-import { Call, type CallFacts, type CallWatch } from "./context.js"
-import { cancelAll, createSession, type Session, type Sessions } from "./era/session.js"
+import { Calls } from "./calls.js"
+import { Call, type CallFacts } from "./context.js"
+import {
+  cancelAll,
+  createSession,
+  endSession,
+  type Session,
+  type SessionHost,
+  type SessionRecord,
+  type Sessions,
+} from "./era/session.js"
 import type { Asking } from "./input/asking.js"
 import { initialized, readInitialize } from "./method/lifecycle.js"
 import { callManual } from "./method/manual.js"
-import { internalError, internalFault, notServed, referenceTo } from "./method/refusal.js"
+import { internalError, internalFault, notServed, overloaded, referenceTo } from "./method/refusal.js"
+import { type Pipeline, runAround } from "./middleware.js"
 import type { Profile } from "./profile.js"
 import type { Snapshot } from "./registry.js"
 import { routes } from "./routes.js"
 import type { ServedRevision } from "./served.js"
+import type { Listens } from "./stream/listens.js"
+import { beginStream, describeRequest, type RequestWatch, transportOf } from "./watch.js"
 
 /** The parts that {@link createEndpoint} is made of. */
 export interface EndpointParts {
   readonly profile: Profile
-  /** The definitions of this moment. */
-  readonly snapshot: () => Snapshot
+  /** The definitions of this moment, as far as a caller can see them. */
+  readonly snapshot: (caller: Principal | undefined) => Snapshot
   /** Undefined when legacy clients are served without sessions. */
   readonly sessions: Sessions | undefined
+  /** What legacy sessions are made with, those on pipes too. */
+  readonly host: SessionHost
+  /** Undefined when clients of the modern era may hold no streams open. */
+  readonly listens: Listens | undefined
   readonly asking: Asking
+  readonly middleware: Pipeline
+  readonly requests: RequestWatch
   readonly limits: Limits
   readonly clock: Clock
   /** Called once the endpoint is closed. */
   readonly onClose: () => void
+}
+
+/** A legacy handshake that may be answered. */
+interface Opening {
+  readonly message: RequestMessage
+  readonly record: SessionRecord
+  readonly served: ServedRevision
+  readonly snapshot: Snapshot
 }
 
 /** What a call is told of its caller, in either era. */
@@ -75,19 +102,15 @@ export function createEndpoint(parts: EndpointParts): Endpoint {
 
 class ServerEndpoint implements Endpoint {
   readonly #parts: EndpointParts
-  #running = 0
+  readonly #calls: Calls
   #stopped = false
-  readonly #watched = new Set<InFlight>()
-  readonly #watch: CallWatch = {
-    add: (call) => void (this.#stopped ? call.cancel(STOPPED) : this.#watched.add(call)),
-    delete: (call) => void this.#watched.delete(call),
-  }
   readonly #save = (session: Session): void => {
     if (session.id !== "") this.#parts.sessions?.save(session)
   }
 
   constructor(parts: EndpointParts) {
     this.#parts = parts
+    this.#calls = new Calls(parts.limits, parts.clock, (call, said) => this.#ended(call, said))
   }
 
   serve(message: Message, exchange: Exchange): Answer | Promise<Answer> {
@@ -108,7 +131,47 @@ class ServerEndpoint implements Endpoint {
     )
   }
 
-  end(header: HeaderFacts, principal: Principal | undefined, method: "DELETE" | "GET"): Answer | Promise<Answer> {
+  standby(exchange: Exchange): Answer | Promise<Answer> {
+    const { header, peer } = exchange
+    if (header === undefined) return methodNotAllowed("POST")
+    const held = this.#withSession(header, peer.principal, ({ streams }) => {
+      if (!exchange.canStream) return refuse(fault(406, codes.invalidRequest, "not_acceptable", NO_STREAM))
+      const lastEvent = header.get(HEADER_LAST_EVENT)
+      const over = beginStream(this.#parts.profile.topics, lastEvent === undefined ? "standby" : "resumed", exchange)
+      return this.#afterStore(
+        undefined,
+        () => streams?.hold(exchange, lastEvent),
+        (answer) => {
+          over?.()
+          return answer ?? refuse(sessionNotFound())
+        },
+      )
+    })
+    return this.#told(held, exchange)
+  }
+
+  end(header: HeaderFacts, principal: Principal | undefined): Answer | Promise<Answer> {
+    const ended = this.#withSession(header, principal, (session, sessions) =>
+      this.#afterStore(
+        undefined,
+        () => sessions.end(session),
+        () => ENDED,
+      ),
+    )
+    return this.#told(ended, { header })
+  }
+
+  endStreams(): void {
+    this.#parts.listens?.end()
+    this.#parts.sessions?.endStreams()
+  }
+
+  /** Goes on with the session that an HTTP request without a message names. */
+  #withSession(
+    header: HeaderFacts,
+    principal: Principal | undefined,
+    follow: (session: Session, sessions: Sessions) => Answer | Promise<Answer>,
+  ): Answer | Promise<Answer> {
     const { sessions } = this.#parts
     if (sessions === undefined || !regardsSession(header)) return methodNotAllowed("POST")
     const id = header.session
@@ -116,15 +179,7 @@ class ServerEndpoint implements Endpoint {
     return this.#afterStore(
       undefined,
       () => sessions.find(id, principal),
-      (session) => {
-        if (session === undefined) return refuse(sessionNotFound())
-        if (method === "GET") return methodNotAllowed("POST, DELETE")
-        return this.#afterStore(
-          undefined,
-          () => sessions.end(session),
-          () => ENDED,
-        )
-      },
+      (session) => (session === undefined ? refuse(sessionNotFound()) : follow(session, sessions)),
     )
   }
 
@@ -149,15 +204,35 @@ class ServerEndpoint implements Endpoint {
   }
 
   leave(peer: Peer): void {
+    const session = pipeSession(peer)
     if (peer.inFlight !== undefined) cancelAll(peer.inFlight, "the connection closed")
+    if (session !== undefined) endSession(session, "disconnected")
   }
 
-  close(): void {
-    if (this.#stopped) return
+  drain(): Promise<void> {
+    const idle = this.#calls.drain()
+    this.endStreams()
+    return idle
+  }
+
+  close(): number {
+    if (this.#stopped) return 0
     this.#stopped = true
-    this.#parts.onClose()
+    const cut = this.#calls.stop(STOPPED)
+    this.#parts.listens?.end()
     this.#parts.sessions?.close()
-    for (const call of [...this.#watched]) call.cancel(STOPPED)
+    this.#parts.onClose()
+    return cut
+  }
+
+  #refused(answer: Answer, exchange: Pick<Exchange, "header">): Answer {
+    return this.#parts.requests.refused(answer, transportOf(exchange))
+  }
+
+  /** {@link #refused} for what may be no refusal, or comes later. */
+  #told(answer: Answer | Promise<Answer>, exchange: Pick<Exchange, "header">): Answer | Promise<Answer> {
+    if (!(answer instanceof Promise)) return this.#refused(answer, exchange)
+    return answer.then((settled) => this.#refused(settled, exchange))
   }
 
   #inSession(
@@ -181,7 +256,7 @@ class ServerEndpoint implements Endpoint {
       case "modern":
         return this.#runModern(inbound, message as RequestMessage, exchange)
       case "fault":
-        return refuse(inbound)
+        return this.#refused(refuse(inbound), exchange)
       case "initialize":
         return this.#initialize(message as RequestMessage, exchange)
       case "session":
@@ -222,7 +297,9 @@ class ServerEndpoint implements Endpoint {
     }
     const revision = stated ?? (session === undefined ? preferredLegacy : findRevision(session.record.version))
     const method = revision?.methods.get(message.method)
-    if (revision === undefined || method === undefined) return refuse(methodNotFound(message, 200))
+    if (revision === undefined || method === undefined) {
+      return this.#refused(refuse(methodNotFound(message, 200)), exchange)
+    }
     return this.#run(message, exchange, revision, method, this.#callerOf(session), inFlight)
   }
 
@@ -234,19 +311,36 @@ class ServerEndpoint implements Endpoint {
   }
 
   #initialize(message: RequestMessage, exchange: Exchange): Answer | Promise<Answer> {
-    const { sessions, profile, snapshot, clock } = this.#parts
+    const { requests, profile, snapshot } = this.#parts
     const { peer } = exchange
+    const refused = this.#calls.refusal(message.id, peer.principal, true)
+    if (refused !== undefined) return this.#refused(refused, exchange)
     const record = readInitialize(message, peer.principal)
-    if ("status" in record) return record
+    if ("status" in record) return this.#refused(record, exchange)
     const served = servedIn(profile, record.version)
-    if (peer.kind === "pipe") {
-      peer.session = createSession("", record, clock.now())
-      return initialized(message, served, profile, snapshot(), true)
+    const opening = { message, record, served, snapshot: snapshot(peer.principal) }
+    if (!requests.watched) return this.#open(opening, peer)
+    const { id, method, params } = message
+    const facts = { id, method, params, served, snapshot: opening.snapshot, clientInfo: record.clientInfo, profile }
+    const started = requests.begin(describeRequest({ ...facts, session: undefined }, exchange))
+    const end = (answer: Answer): Answer => {
+      requests.end(started, answer.fault === undefined ? "complete" : "error", answer, undefined)
+      return answer
     }
-    if (sessions === undefined) return initialized(message, served, profile, snapshot(), false)
+    const answered = this.#open(opening, peer)
+    return answered instanceof Promise ? answered.then(end) : end(answered)
+  }
+
+  #open({ message, record, served, snapshot }: Opening, peer: Peer): Answer | Promise<Answer> {
+    const { sessions, host, profile } = this.#parts
+    if (peer.kind === "pipe") {
+      peer.session = createSession(host, "", record, { pipe: peer.sink })
+      return initialized(message, served, profile, snapshot, true)
+    }
+    if (sessions === undefined) return initialized(message, served, profile, snapshot, false)
     const follow = (session: Session | undefined): Answer => {
       if (session === undefined) return overloaded(message.id, "too many sessions")
-      const answer = initialized(message, served, profile, snapshot(), true)
+      const answer = initialized(message, served, profile, snapshot, true)
       return { ...answer, headers: { "Mcp-Session-Id": session.id } }
     }
     return this.#afterStore(message.id, () => sessions.open(record), follow)
@@ -272,69 +366,115 @@ class ServerEndpoint implements Endpoint {
   ): Answer | Promise<Answer> {
     const { limits, profile, snapshot } = this.#parts
     const { id } = message
-    if (this.#running >= limits.maxInFlight) return overloaded(id, "too many requests at once")
+    const full = this.#calls.refusal(id, exchange.peer.principal, method.stays)
+    if (full !== undefined) return this.#refused(full, exchange)
     if (inFlight !== undefined) {
-      if (inFlight.has(id)) return refuse(duplicateId(id))
-      if (inFlight.size >= limits.maxInFlightPerPeer)
-        return overloaded(id, "too many requests at once on one connection")
+      if (inFlight.has(id)) return this.#refused(refuse(duplicateId(id)), exchange)
+      if (inFlight.size >= limits.maxInFlightPerPeer) {
+        return this.#refused(overloaded(id, "too many requests at once on one connection"), exchange)
+      }
     }
     const { clientCapabilities, clientInfo, logLevel, session } = caller
+    const stream = session?.streams?.carry(exchange)
     const call = new Call(
       {
         id,
         method: message.method,
         params: message.params,
         served: servedIn(profile, revision.version),
-        snapshot: snapshot(),
+        snapshot: snapshot(exchange.peer.principal),
         clientCapabilities,
         clientInfo,
         logLevel,
         session,
+        listens: this.#parts.listens,
+        stream,
+        stays: method.stays,
         mayAsk: method.mayAsk,
         asking: this.#parts.asking,
         inFlight,
         save: this.#save,
         profile,
-        watch: this.#watch,
+        calls: this.#calls,
       },
-      exchange,
+      stream ?? exchange,
     )
     inFlight?.set(id, call)
-    this.#running++
-    return this.#settle(call, this.#route(call, method))
+    if (!method.stays) this.#calls.enter()
+    return this.#settle(call, this.#enter(call, method))
+  }
+
+  /** Runs a method inside of whatever is put around it. */
+  #enter(call: Call, method: MethodFacts): Answer | Promise<Answer> {
+    const { middleware, requests } = this.#parts
+    const chain = middleware.around(method.method)
+    const { watched } = requests
+    if (chain === undefined && !watched) return this.#route(call, method)
+    const route = (): Answer | Promise<Answer> => this.#route(call, method)
+    const work = chain === undefined ? route : () => runAround(call, chain, route)
+    if (!watched) return work()
+    call.started = requests.begin(call.described)
+    return requests.run(call.described, work)
   }
 
   #route(call: Call, method: MethodFacts): Answer | Promise<Answer> {
     const { manual } = call.facts.profile
-    const byHand = manual?.get(method.method)
-    if (byHand !== undefined) return callManual(call, method, byHand)
-    if (manual !== undefined && method.operation !== "discover" && method.operation !== "ping") {
-      return notServed(call)
+    const { operation } = method
+    if (operation === "initialize") return notServed(call)
+    if (manual !== undefined && !OWN.has(operation)) {
+      const byHand = manual.get(method.method)
+      if (byHand !== undefined) return callManual(call, byHand)
+      if (operation !== "discover" && operation !== "ping") return notServed(call)
     }
-    if (method.operation === "initialize") return notServed(call)
     try {
-      return routes[method.operation](call)
+      return routes[operation](call)
     } catch (error) {
       return internalError(call, call.facts.method, error)
     }
   }
 
   #settle(call: Call, outcome: Answer | Promise<Answer>): Answer | Promise<Answer> {
-    if (!(outcome instanceof Promise)) return this.#finish(call, outcome)
-    const settled = (answer: Answer): Answer | Promise<Answer> =>
-      call.unsettled ? call.settled(answer).then((last) => this.#finish(call, last)) : this.#finish(call, answer)
-    return outcome.then(settled, (error: unknown) => settled(internalError(call, call.facts.method, error)))
+    if (!(outcome instanceof Promise)) return this.#conclude(call, outcome)
+    if (!call.facts.stays) this.#calls.hold(call)
+    return outcome.then(
+      (answer) => this.#conclude(call, answer),
+      (error: unknown) => this.#conclude(call, internalError(call, call.facts.method, error)),
+    )
+  }
+
+  #conclude(call: Call, answer: Answer): Answer | Promise<Answer> {
+    return call.unsettled ? call.settled(answer).then((last) => this.#finish(call, last)) : this.#finish(call, answer)
   }
 
   #finish(call: Call, answer: Answer): Answer {
-    this.#running--
+    const { session, stream, stays } = call.facts
+    if (!stays) this.#calls.leave(call)
     call.release()
-    const { session } = call.facts
     if (session !== undefined) session.seenAtMs = this.#parts.clock.now()
+    this.#ended(call, call.delivered ?? answer)
     if (call.cancelled) return silent
     call.end()
-    return answer
+    return stream?.conclude(answer) ?? answer
   }
+
+  /** Tells whoever watches that a request is over, once. */
+  #ended(call: Call, sent: Answer): void {
+    const { started } = call
+    if (started === undefined) return
+    call.started = undefined
+    this.#parts.requests.end(started, outcomeOf(call, sent), sent, call.failure)
+  }
+}
+
+/** What the server serves itself, also when it is written by hand. */
+const OWN: ReadonlySet<Operation> = new Set(["listen", "subscribe", "unsubscribe"])
+
+const NO_STREAM = "Not acceptable: Accept must allow text/event-stream"
+
+function outcomeOf(call: Call, answer: Answer): Outcome {
+  if (call.cancelled && !call.isDropped) return "cancelled"
+  if (answer.fault !== undefined) return "error"
+  return call.suspended ? "input_required" : (call.outcome ?? "complete")
 }
 
 const ENDED: Answer = { status: 204, text: undefined, headers: undefined }
@@ -356,8 +496,4 @@ function servedIn(profile: Profile, version: string): ServedRevision {
 function duplicateId(id: RequestId): Fault {
   const text = "Invalid request: a request with this id is still being worked on"
   return fault(400, codes.invalidRequest, "duplicate_request_id", text, id)
-}
-
-function overloaded(id: RequestId, why: string): Answer {
-  return refuse(fault(503, codes.internalError, "overloaded", `Server is busy: ${why}`, id), { "Retry-After": "1" })
 }

@@ -16,6 +16,7 @@ export interface Deadlines<T extends Due = Due> {
   add(due: T): void
   /** Lets one go; answers whether it was there. */
   delete(due: T): boolean
+  has(due: T): boolean
   values(): Iterable<T>
   /** Lets all go. */
   clear(): void
@@ -48,6 +49,10 @@ class SharedDeadlines<T extends Due> implements Deadlines<T> {
 
   delete(due: T): boolean {
     return this.#held.delete(due)
+  }
+
+  has(due: T): boolean {
+    return this.#held.has(due)
   }
 
   values(): Iterable<T> {
@@ -106,6 +111,10 @@ class ApartDeadlines<T extends Due> implements Deadlines<T> {
   delete(due: T): boolean {
     this.#held.get(due)?.()
     return this.#held.delete(due)
+  }
+
+  has(due: T): boolean {
+    return this.#held.has(due)
   }
 
   values(): Iterable<T> {

@@ -67,7 +67,7 @@ export const reasons = {
     "unsafe_bind",
     "already_serving",
   ],
-  timeout: [],
+  timeout: ["handler_timeout"],
   cancelled: ["call_ended"],
   connection_down: [],
   policy: [],

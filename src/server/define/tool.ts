@@ -7,7 +7,7 @@ import { inputJsonSchema, outputJsonSchema } from "../../core/schema/json-schema
 import type { InputOf, OutputOf, Schema, SchemaResult } from "../../core/schema/standard.js"
 import type { JsonObject } from "../../core/wire/message.js"
 import type { Context } from "../context.js"
-import type { Marked, ToolResult } from "./content.js"
+import type { InputRequired, Marked, ToolResult } from "./content.js"
 
 /** What a tool is, beside its name and its handler. */
 export interface ToolOptions<Input extends Schema | undefined, Output extends Schema | undefined> {
@@ -23,6 +23,11 @@ export interface ToolOptions<Input extends Schema | undefined, Output extends Sc
    * Default false.
    */
   readonly singleUse?: boolean
+  /**
+   * How long the handler may take, in milliseconds; time in which the client is asked does not count. Then `ctx.signal` aborts
+   * and the call is answered with `isError`. Default: `limits.handlerTimeoutMs` of the server, which is an hour.
+   */
+  readonly timeoutMs?: number
   readonly icons?: readonly Icon[]
   /** Becomes `_meta` of the listed tool. */
   readonly meta?: JsonObject
@@ -34,6 +39,7 @@ export type ToolArgs<Input extends Schema | undefined> = Input extends Schema ? 
 /** What a handler may return. */
 export type ToolReturn<Output extends Schema | undefined> =
   | ToolResult
+  | InputRequired
   | Marked
   | readonly Marked[]
   | (Output extends Schema ? InputOf<Output> : string | number | boolean | null | object)
@@ -57,6 +63,7 @@ export interface AnyTool {
   readonly validate: Validate | undefined
   readonly validateOutput: Validate | undefined
   readonly singleUse: boolean
+  readonly timeoutMs: number | undefined
   /** The arguments that `Mcp-Param-*` headers repeat. */
   readonly paramHeaders: readonly ParamHeader[]
   readonly run: (args: unknown, ctx: Context) => unknown
@@ -104,8 +111,11 @@ export function tool<
     throw misuse("invalid_definition", "a tool needs a name that is not empty")
   }
   if (typeof handler !== "function") throw misuse("invalid_definition", `tool "${name}" needs a handler function`)
-  const { input, output, meta, singleUse = false, ...rest } = options
+  const { input, output, meta, singleUse = false, timeoutMs, ...rest } = options
   const owner = `tool "${name}"`
+  if (timeoutMs !== undefined && !(Number.isSafeInteger(timeoutMs) && timeoutMs > 0)) {
+    throw misuse("invalid_definition", `${owner}: timeoutMs must be a positive integer, not ${String(timeoutMs)}`)
+  }
   const inputSchema = inputJsonSchema(input, owner)
   const scan = scanParamHeaders(inputSchema)
   if (!scan.ok) throw misuse("invalid_schema", `${owner}: x-mcp-header at ${scan.path}: ${scan.problem}`)
@@ -123,6 +133,7 @@ export function tool<
     validate: validator(input),
     validateOutput: validator(output),
     singleUse,
+    timeoutMs,
     paramHeaders: scan.params,
     run: handler as AnyTool["run"],
     with: (patch) => tool(name, { ...options, ...patch }, handler),

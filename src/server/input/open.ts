@@ -4,6 +4,7 @@ import { McpError, misuse, ToolError } from "../../core/error/error.js"
 import { type Answer, answer } from "../../core/exchange.js"
 import { requiredCapabilities } from "../../core/model/capability.js"
 import { notificationText, resultText } from "../../core/wire/build.js"
+import type { JsonObject } from "../../core/wire/message.js"
 import type { Call } from "../context.js"
 import { internalError, raised } from "../method/refusal.js"
 import { inputRequiredResult } from "../served.js"
@@ -41,14 +42,25 @@ function openReplay(call: Call): Asker {
 
 /** The answer of a call that waits for its client: the questions and the sealed state, or a refusal. */
 async function answerWith(call: Call, said: RoundAnswer | McpError): Promise<Answer> {
-  const { asking, served, id } = call.facts
+  const { asking, served, id, profile } = call.facts
+  const told = profile.topics["server.input_asked"]
   try {
     if (said instanceof McpError) throw said
     const requestState = await asking.states.seal(said.state, bindingOf(call))
+    if (told.watched) {
+      const questions = Object.values(said.requests).map((request) => String((request as JsonObject)["method"]))
+      told.publish({ request: call.described, round: said.state.round, questions })
+    }
     return answer(200, resultText(id, inputRequiredResult(served, said.requests, requestState)))
   } catch (error) {
     return raised(call, error) ?? internalError(call, "sealing the state of a call", error)
   }
+}
+
+/** Tells that answers came. */
+export function tellAnswered(call: Call, round: number): void {
+  const topic = call.facts.profile.topics["server.input_answered"]
+  if (topic.watched) topic.publish({ request: call.described, round })
 }
 
 function tooManyRounds(): McpError {
@@ -68,8 +80,9 @@ export function bindingOf(call: Call): StateBinding {
 }
 
 function openPush(call: Call): Asker {
-  const { asking, session } = call.facts
+  const { asking, session, profile } = call.facts
   const { exchange } = call
+  const told = profile.topics["server.input_asked"]
   return new Push({
     outbox: session?.outbox,
     clock: asking.clock,
@@ -86,6 +99,10 @@ function openPush(call: Call): Asker {
       requireCapability(call, question)
     },
     send: (frame) => exchange.send(frame),
+    asked({ method }) {
+      if (told.watched) told.publish({ request: call.described, round: 1, questions: [method] })
+    },
+    answered: () => tellAnswered(call, 1),
     track: (elicitationId) =>
       asking.completions.track(elicitationId, () =>
         exchange.send(notificationText("notifications/elicitation/complete", { elicitationId })),

@@ -27,6 +27,10 @@ export interface PushHost {
   /** Throws unless the client can be asked the question. */
   require(question: Question<unknown>): void
   send(frame: string): void
+  /** Tells that a question is on its way. */
+  asked(question: Question<unknown>): void
+  /** Tells that a response came. */
+  answered(): void
   /** Remembers a question that sends the user to a URL, for as long as the call runs. Answers what forgets it. */
   track(id: string): () => void
   /** Resolves once what `id` names is finished, or it is time to look again. */
@@ -130,12 +134,14 @@ export class Push implements Asker {
     })
   }
 
-  #send({ method, params }: Question<unknown>, settle: (response: ResultMessage | ErrorMessage) => void): RequestId {
+  #send(question: Question<unknown>, settle: (response: ResultMessage | ErrorMessage) => void): RequestId {
+    const { method, params } = question
     const { outbox } = this.#host
     if (outbox === undefined) throw callEnded()
     const { elicitationId } = params
     if (typeof elicitationId === "string") this.#forget.push(this.#host.track(elicitationId))
     const id = outbox.register(settle)
+    this.#host.asked(question)
     this.#host.send(JSON.stringify(request(id, method, params)))
     return id
   }
@@ -146,6 +152,7 @@ export class Push implements Asker {
     response: ResultMessage | ErrorMessage,
     open: Open,
   ): Promise<T> {
+    this.#host.answered()
     if (response.kind === "error") throw refusedByClient(question, response)
     for (;;) {
       const accepted = await question.accept(response.result)

@@ -1,7 +1,7 @@
 /** `tools/list` and `tools/call`. */
 
 import { codes } from "../../core/error/codes.js"
-import { ToolError } from "../../core/error/error.js"
+import { McpError, ToolError } from "../../core/error/error.js"
 import { fault } from "../../core/error/fault.js"
 import type { Answer } from "../../core/exchange.js"
 import { refuse } from "../../core/exchange.js"
@@ -11,7 +11,9 @@ import { describeIssues } from "../../core/schema/issue.js"
 import type { SchemaResult } from "../../core/schema/standard.js"
 import { isJsonObject, type JsonObject } from "../../core/wire/message.js"
 import type { Call } from "../context.js"
+import { isInputRequired } from "../define/content.js"
 import type { AnyTool } from "../define/tool.js"
+import { askByHand } from "../input/by-hand.js"
 import { afterSuspension, enterRound } from "../input/round.js"
 import { encodeReturn, errorOutcome, type ToolOutcome, type UnusableReturn } from "../result.js"
 import { completeResult } from "../served.js"
@@ -32,6 +34,7 @@ export function callTool(call: Call): Answer | Promise<Answer> {
   if (tool === undefined) {
     return refuse(fault(200, codes.invalidParams, "unknown_tool", `Unknown tool: ${clampText(name)}`, id))
   }
+  call.tool = tool
   const { arguments: args = {} } = params
   if (!isJsonObject(args)) return invalidParams(call, '"arguments" must be an object')
   const header = call.exchange.header
@@ -63,12 +66,12 @@ function checkNoArguments(args: JsonObject): SchemaResult<unknown> {
 
 function runTool(call: Call, tool: AnyTool, checked: SchemaResult<unknown>): Answer | Promise<Answer> {
   if (checked.issues !== undefined) {
-    return toAnswer(call, errorOutcome(`Invalid arguments for tool ${tool.name}: ${describeIssues(checked.issues)}`))
+    return toolError(call, `Invalid arguments for tool ${tool.name}: ${describeIssues(checked.issues)}`)
   }
   const returned = tool.run(checked.value, call)
-  if (!isThenable(returned)) return finish(call, tool, returned)
+  if (!isThenable(returned)) return finish(call, tool, checked, returned)
   return Promise.resolve(returned).then(
-    (value) => finish(call, tool, value),
+    (value) => finish(call, tool, checked, value),
     (error: unknown) => failed(call, tool, error),
   )
 }
@@ -78,8 +81,17 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 /** The answer with what the handler returned. Whatever goes wrong with it, also in the user's output schema, is the tool's failure. */
-function finish(call: Call, tool: AnyTool, returned: unknown): Answer | Promise<Answer> {
+function finish(
+  call: Call,
+  tool: AnyTool,
+  checked: SchemaResult<unknown>,
+  returned: unknown,
+): Answer | Promise<Answer> {
   if (call.suspended) return afterSuspension(call, `tool "${tool.name}"`, undefined)
+  if (isInputRequired(returned)) {
+    const asked = askByHand(call, returned, () => runTool(call, tool, checked))
+    return asked.catch((error: unknown) => failed(call, tool, error))
+  }
   try {
     const outcome = encodeReturn(tool, returned, call.facts.served.revision)
     if (!(outcome instanceof Promise)) return settle(call, tool, outcome)
@@ -91,26 +103,37 @@ function finish(call: Call, tool: AnyTool, returned: unknown): Answer | Promise<
 
 function settle(call: Call, tool: AnyTool, outcome: ToolOutcome | UnusableReturn): Answer {
   if (!("problem" in outcome)) return toAnswer(call, outcome)
+  const { problem } = outcome
   const reference = referenceOf(call)
-  call.facts.profile.logger.error(`tool "${tool.name}" returned what cannot be sent`, {
-    reference,
-    problem: outcome.problem,
-  })
-  return toAnswer(call, errorOutcome(`Tool ${tool.name} returned an unusable result (reference ${reference})`))
+  call.failure = { thrown: new TypeError(problem), reference }
+  call.facts.profile.logger.error(`tool "${tool.name}" returned what cannot be sent`, { reference, problem })
+  return toolError(call, `Tool ${tool.name} returned an unusable result (reference ${reference})`)
 }
 
 /** What a handler threw: a message for the model, an error of the protocol, or a fault whose detail only the log gets. */
 function failed(call: Call, tool: AnyTool, error: unknown): Answer {
   if (call.suspended) return afterSuspension(call, `tool "${tool.name}"`, { error })
-  if (ToolError.is(error)) return toAnswer(call, errorOutcome(error.message))
+  if (ToolError.is(error) || isInvalidAnswer(call, error)) return toolError(call, error.message)
   const protocol = raised(call, error)
   if (protocol !== undefined) return protocol
-  if (call.cancelled) return toAnswer(call, errorOutcome("cancelled"))
+  if (call.cancelled) return toolError(call, "cancelled")
   const reference = referenceOf(call)
+  call.failure = { thrown: error, reference }
   call.facts.profile.logger.error(`tool "${tool.name}" failed`, { reference, error })
-  return toAnswer(call, errorOutcome(`Tool ${tool.name} failed (reference ${reference})`))
+  return toolError(call, `Tool ${tool.name} failed (reference ${reference})`)
+}
+
+/** Whether the client answered a question wrongly where the answer is no part of the call. */
+function isInvalidAnswer(call: Call, error: unknown): error is McpError {
+  return call.facts.served.revision.asks === "push" && McpError.is(error, "validation")
+}
+
+/** The answer that tells the model what went wrong. */
+export function toolError(call: Call, text: string): Answer {
+  return toAnswer(call, errorOutcome(text))
 }
 
 function toAnswer(call: Call, outcome: ToolOutcome): Answer {
+  if (outcome.isError === true) call.outcome = "tool_error"
   return call.result(completeResult(call.facts.served, outcome.members, outcome.meta))
 }
