@@ -25,6 +25,21 @@ export type {
 export type { Tool, ToolAnnotations } from "../core/model/tool.js"
 export type { Schema, StandardSchema } from "../core/schema/standard.js"
 export type { JsonObject, JsonValue } from "../core/wire/message.js"
+export type { Listener } from "../observe/emitter.js"
+export {
+  type ClientFacts,
+  type ErrorFacts,
+  type Outcome,
+  type RequestEnd,
+  type RequestFacts,
+  type ServerEvent,
+  type ServerEvents,
+  type SessionFacts,
+  type StreamFacts,
+  serverEvents,
+  type Watchable,
+  type Watcher,
+} from "../observe/event.js"
 export type { LogFields, Logger } from "../observe/log.js"
 export type { Definition, Entry } from "../server/catalog.js"
 export {
@@ -34,6 +49,7 @@ export {
   type ContextKey,
   type ContextLog,
   contextKey,
+  type RequestContext,
 } from "../server/context.js"
 export {
   assistant,
@@ -60,7 +76,17 @@ export {
 export { type AnyTool, type ToolDefinition, type ToolPatch, tool } from "../server/define/tool.js"
 export type { AskOptions, ElicitUrlOptions, Jsonify, OnceContext } from "../server/input/input.js"
 export { isSuspended } from "../server/input/suspension.js"
+export type {
+  Around,
+  Hooks,
+  MethodMiddleware,
+  Middleware,
+  Reply,
+  ReplyError,
+  ServerCall,
+} from "../server/middleware.js"
 export type { EndpointOptions, ServerOptions } from "../server/options.js"
 export type { ManualHandler } from "../server/profile.js"
 export { createServer, type Server } from "../server/server.js"
+export type { CanSee } from "../server/view.js"
 export type { Bus, Clock, EventStore, MaybePromise, Store, Stored, StreamEvent } from "../store/port.js"

@@ -70,9 +70,15 @@ export interface SessionFacts {
   readonly principal: string | undefined
 }
 
-/** A stream of changes to one client: `listen` of the modern era, `standby` of a legacy session. */
+/** Why a session ended here: its client said so, or was idle, or its pipe closed, or the server stopped. */
+export type SessionEnd = "ended" | "expired" | "disconnected" | "stopped"
+
+/**
+ * A stream that is held open for one client: `listen` of the modern era, `standby` of a legacy session, `resumed` for the rest
+ * of a legacy stream that was lost.
+ */
 export interface StreamFacts {
-  readonly kind: "listen" | "standby"
+  readonly kind: "listen" | "standby" | "resumed"
   readonly transport: "http" | "pipe"
   readonly principal: string | undefined
 }
@@ -97,7 +103,7 @@ export interface ServerEvents {
   "server.session.stop": {
     readonly session: SessionFacts
     readonly durationMs: number
-    readonly why: "ended" | "expired" | "closed"
+    readonly why: SessionEnd
   }
   /** A session that was not opened, since there are too many. */
   "server.session_refused": { readonly revision: string; readonly client: ClientFacts | undefined }

@@ -1,19 +1,19 @@
 /** The definitions of a running server: added, changed and taken away, with a snapshot for every moment. */
 import { misuse } from "../core/error/error.js"
+import type { ListName } from "../core/feature/listen.js"
 import { clampText } from "../core/feature/text.js"
 import { checkToolName, providerNameProblems } from "../core/feature/tool-name.js"
+import type { Principal } from "../core/http/gate.js"
 import type { Logger } from "../observe/log.js"
 import type { PromptDefinition } from "./define/prompt.js"
 import type { ResourceDefinition } from "./define/resource.js"
 import type { ResourceTemplateDefinition } from "./define/resource-template.js"
 import type { AnyTool } from "./define/tool.js"
 import { createSnapshot, type DefinitionKind, type Definitions, type ListOptions, type Snapshot } from "./registry.js"
+import { type CanSee, createViews } from "./view.js"
 
 /** Anything that a server can have. */
 export type Definition = AnyTool | ResourceDefinition | ResourceTemplateDefinition | PromptDefinition
-
-/** The lists whose changes clients can hear of. */
-export type ListName = "tools" | "prompts" | "resources"
 
 /** A tool, resource, template or prompt that was added to a running server. */
 export interface Entry<Patch> {
@@ -29,8 +29,10 @@ export interface Entry<Patch> {
 
 /** The definitions of one server. */
 export interface Catalog {
-  /** The definitions of this moment. */
-  snapshot(): Snapshot
+  /** The definitions of this moment, as far as the caller can see them. */
+  snapshot(caller: Principal | undefined): Snapshot
+  /** Forgets what callers can see, for a reason that the definitions do not show. */
+  forgetViews(): void
   /** Adds a definition without telling anybody: one that the server is made with. */
   put(definition: Definition): void
   /** Adds a definition and says that its list changed. */
@@ -50,10 +52,20 @@ const KINDS = {
   { readonly kind: DefinitionKind; readonly list: ListName; readonly title: string }
 >
 
-/** Makes an empty {@link Catalog}. `changed` hears which list changed. */
-export function createCatalog(options: ListOptions, logger: Logger, changed: (list: ListName) => void): Catalog {
+/** What {@link createCatalog} is made of. */
+export interface CatalogParts extends ListOptions {
+  readonly logger: Logger
+  /** Undefined when everybody sees everything. */
+  readonly canSee: CanSee | undefined
+  /** Hears which list changed. */
+  readonly changed: (list: ListName) => void
+}
+
+/** Makes an empty {@link Catalog}. */
+export function createCatalog(parts: CatalogParts): Catalog {
+  const { logger, changed } = parts
   let definitions = NOTHING
-  let snapshot: Snapshot | undefined
+  let view: ((caller: Principal | undefined) => Snapshot) | undefined
 
   const mapOf = (definition: Definition): ReadonlyMap<string, Definition> => definitions[KINDS[definition.kind].kind]
 
@@ -61,7 +73,13 @@ export function createCatalog(options: ListOptions, logger: Logger, changed: (li
     const map = new Map(mapOf(definition))
     change(map)
     definitions = { ...definitions, [KINDS[definition.kind].kind]: map }
-    snapshot = undefined
+    view = undefined
+  }
+
+  const makeView = (): ((caller: Principal | undefined) => Snapshot) => {
+    if (parts.canSee !== undefined) return createViews(definitions, parts, parts.canSee, logger)
+    const snapshot = createSnapshot(definitions, parts)
+    return () => snapshot
   }
 
   const put = (definition: Definition): void => {
@@ -74,9 +92,12 @@ export function createCatalog(options: ListOptions, logger: Logger, changed: (li
   }
 
   return {
-    snapshot() {
-      snapshot ??= createSnapshot(definitions, options)
-      return snapshot
+    snapshot(caller) {
+      view ??= makeView()
+      return view(caller)
+    },
+    forgetViews: () => {
+      if (parts.canSee !== undefined) view = undefined
     },
     put,
     add<D extends Definition>(definition: D): Entry<Parameters<D["with"]>[0]> {

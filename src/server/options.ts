@@ -4,13 +4,16 @@ import type { Limits } from "../core/limits.js"
 import type { ServerCapabilities } from "../core/model/capability.js"
 import type { Implementation } from "../core/model/identity.js"
 import type { JsonObject } from "../core/wire/message.js"
+import type { Watcher } from "../observe/event.js"
 import type { Logger } from "../observe/log.js"
-import type { Bus, Clock, Store } from "../store/port.js"
+import type { Bus, Clock, EventStore, Store } from "../store/port.js"
 import type { PromptDefinition } from "./define/prompt.js"
 import type { ResourceDefinition } from "./define/resource.js"
 import type { ResourceTemplateDefinition } from "./define/resource-template.js"
 import type { AnyTool } from "./define/tool.js"
+import type { MethodMiddleware, Middleware } from "./middleware.js"
 import type { ManualHandler } from "./profile.js"
+import type { CanSee } from "./view.js"
 
 /** What a server is made of. */
 export interface ServerOptions<Tools extends readonly AnyTool[] = readonly AnyTool[]> extends Implementation {
@@ -32,6 +35,12 @@ export interface ServerOptions<Tools extends readonly AnyTool[] = readonly AnyTo
   readonly handlers?: Readonly<Record<string, ManualHandler>>
   /** What a server with `handlers` declares. */
   readonly capabilities?: ServerCapabilities
+  /** Who sees what. Default: everybody sees everything. */
+  readonly canSee?: CanSee
+  /** What goes around requests, the outermost first; a pair with a method goes around those of that method only. */
+  readonly middleware?: readonly (Middleware | MethodMiddleware)[]
+  /** Who watches, such as `otel()` and `prometheus()`. */
+  readonly watch?: readonly Watcher[]
   /** Where the server reports to. Default: warnings and errors, on stderr. */
   readonly logger?: Logger
 }
@@ -40,6 +49,13 @@ export interface ServerOptions<Tools extends readonly AnyTool[] = readonly AnyTo
 export interface EndpointOptions {
   /** Whether legacy clients get sessions. Default true, false for `createFetchHandler`. */
   readonly sessions?: boolean
+  /** Whether clients of the modern era may hold streams of changes open. Default true; never on Workers. */
+  readonly listen?: boolean
+  /**
+   * Whether legacy clients that lost a connection may come back for the rest of an event stream, or where its events are kept.
+   * Default true, in memory. For sessions of revision 2025-11-25.
+   */
+  readonly resumable?: boolean | EventStore
   readonly limits?: Partial<Limits>
   /** Where sessions live. Default: in memory. */
   readonly store?: Store

@@ -1,13 +1,16 @@
 /** What a server is beside its definitions: name, instructions, declared capabilities, hand-written methods. */
 import { misuse } from "../core/error/error.js"
 import { checkFreshness, DEFAULT_FRESHNESS, type Freshness } from "../core/feature/freshness.js"
+import { LISTS, type ListName } from "../core/feature/listen.js"
 import { clampText } from "../core/feature/text.js"
 import type { ServerCapabilities } from "../core/model/capability.js"
 import type { Implementation } from "../core/model/identity.js"
 import { revisions } from "../core/revision/table.js"
 import type { JsonObject } from "../core/wire/message.js"
+import type { Topics } from "../observe/emitter.js"
+import type { ServerEvents } from "../observe/event.js"
 import type { Logger } from "../observe/log.js"
-import { capabilitiesOf, withoutPush } from "./capabilities.js"
+import { capabilitiesOf, type Reach, within } from "./capabilities.js"
 import type { Context } from "./context.js"
 import type { ServerOptions } from "./options.js"
 import type { Snapshot } from "./registry.js"
@@ -30,8 +33,12 @@ export interface Profile {
   readonly manual: ReadonlyMap<string, ManualHandler> | undefined
   readonly served: ReadonlyMap<string, ServedRevision>
   readonly logger: Logger
-  /** What is declared; `reachable` is whether the client can be sent anything outside an answer. */
-  capabilities(snapshot: Snapshot, reachable: boolean): ServerCapabilities
+  /** What is told to whoever watches. */
+  readonly topics: Topics<ServerEvents>
+  /** The lists whose changes legacy sessions are told. */
+  readonly lists: readonly ListName[]
+  /** What is declared to a client that can be reached so far. */
+  capabilities(snapshot: Snapshot, reach: Reach): ServerCapabilities
 }
 
 /**
@@ -39,7 +46,7 @@ export interface Profile {
  *
  * @throws `McpError` of kind `misuse` for an option that cannot be.
  */
-export function createProfile(options: ServerOptions, logger: Logger): Profile {
+export function createProfile(options: ServerOptions, logger: Logger, topics: Topics<ServerEvents>): Profile {
   const { name, version, title, description, websiteUrl, icons } = options
   if (typeof name !== "string" || name === "") throw misuse("invalid_option", "a server needs a name")
   if (typeof version !== "string" || version === "") throw misuse("invalid_option", "a server needs a version")
@@ -64,12 +71,17 @@ export function createProfile(options: ServerOptions, logger: Logger): Profile {
     manual,
     served: new Map(revisions.map((revision) => [revision.version, createServed(revision, implementation)])),
     logger,
-    capabilities(snapshot, reachable) {
-      if (manual !== undefined) return reachable ? declared : withoutPush(declared)
-      return capabilitiesOf(snapshot, { logging: logging && reachable, extensions })
+    topics,
+    lists: manual === undefined ? LISTS : LISTS.filter((list) => declared[list]?.listChanged === true),
+    capabilities(snapshot, reach) {
+      if (manual !== undefined) return within(reach, declared)
+      return capabilitiesOf(snapshot, { ...reach, logs: reach.logs && logging }, extensions)
     },
   }
 }
+
+/** What needs more than a result. */
+const NOT_BY_HAND: ReadonlySet<string> = new Set(["initialize", "subscriptions/listen"])
 
 /** Handlers by method; one that nothing would ever call is a misuse. */
 function checkHandlers(handlers: Readonly<Record<string, ManualHandler>>): ReadonlyMap<string, ManualHandler> {
@@ -78,7 +90,7 @@ function checkHandlers(handlers: Readonly<Record<string, ManualHandler>>): Reado
     if (typeof handler !== "function") {
       throw misuse("invalid_option", `handlers["${clampText(method)}"] must be a function`)
     }
-    if (method === "initialize" || !revisions.some((revision) => revision.methods.has(method))) {
+    if (NOT_BY_HAND.has(method) || !revisions.some((revision) => revision.methods.has(method))) {
       throw misuse(
         "invalid_option",
         `handlers["${clampText(method)}"] is not a method that a server can handle by hand`,

@@ -1,12 +1,18 @@
 /** `createServer()`: definitions in, something that every transport can serve out. */
 import { misuse } from "../core/error/error.js"
 import type { Endpoint } from "../core/exchange.js"
-import { resolveLimits } from "../core/limits.js"
+import type { ListName } from "../core/feature/listen.js"
+import { clampText } from "../core/feature/text.js"
+import { type Limits, resolveLimits } from "../core/limits.js"
 import type { Schema } from "../core/schema/standard.js"
+import { createEmitter, type Emitter, type Listener } from "../observe/emitter.js"
+import { type ServerEvent, type ServerEvents, serverEvents, type Watchable } from "../observe/event.js"
 import { type Logger, stderrLogger } from "../observe/log.js"
 import { createSystemClock } from "../store/clock.js"
+import { createMemoryEventStore } from "../store/events.js"
 import { createMemoryBus, createMemoryStore } from "../store/memory.js"
-import { type Catalog, createCatalog, type Definition, type Entry, type ListName } from "./catalog.js"
+import type { Bus, Clock } from "../store/port.js"
+import { type Catalog, createCatalog, type Definition, type Entry } from "./catalog.js"
 import { type PromptOptions, type PromptPatch, prompt } from "./define/prompt.js"
 import { type ResourceDefinition, type ResourceOptions, type ResourcePatch, resource } from "./define/resource.js"
 import {
@@ -17,14 +23,18 @@ import {
 } from "./define/resource-template.js"
 import { type AnyTool, type ToolHandler, type ToolOptions, type ToolPatch, tool } from "./define/tool.js"
 import { createEndpoint } from "./dispatch.js"
-import { createSessions } from "./era/session.js"
+import { createSessions, type SessionHost } from "./era/session.js"
 import { createAsking } from "./input/asking.js"
 import type { Completions } from "./input/url.js"
+import { createPipeline, type MethodMiddleware, type Middleware } from "./middleware.js"
 import type { EndpointOptions, ServerOptions } from "./options.js"
 import { createProfile, type Profile } from "./profile.js"
+import { type Audience, createAudience } from "./stream/audience.js"
+import { Listens } from "./stream/listens.js"
+import { RequestWatch } from "./watch.js"
 
 /** A server: a value that any number of transports may serve at once. */
-export interface Server<Tools extends readonly AnyTool[] = readonly AnyTool[]> {
+export interface Server<Tools extends readonly AnyTool[] = readonly AnyTool[]> extends Watchable {
   readonly name: string
   readonly version: string
   readonly logger: Logger
@@ -50,6 +60,29 @@ export interface Server<Tools extends readonly AnyTool[] = readonly AnyTool[]> {
   ): Entry<PromptPatch>
   /** Adds something that `tool()`, `resource()`, `resourceTemplate()` or `prompt()` made. */
   add<D extends Definition>(definition: D): Entry<Parameters<D["with"]>[0]>
+  /**
+   * Puts middleware around every request but `initialize`, or around those of one method: inside of what is there already.
+   *
+   * @throws `McpError` of kind `misuse` for a method that there is not.
+   * @example
+   * server.use(async (call, next) => {
+   *   call.set(tenantKey, await findTenant(call.principal))
+   *   return next()
+   * })
+   */
+  use(middleware: Middleware): void
+  use(method: string, middleware: Middleware): void
+  /**
+   * Calls `listener` with every such event, at once and in turn, so it is to be quick. One that throws harms nothing. Answers
+   * the function that ends it.
+   *
+   * @throws `McpError` of kind `misuse` for an event that there is not.
+   * @example
+   * server.on("server.request.stop", ({ request, durationMs }) => console.error(request.method, durationMs))
+   */
+  on<Name extends ServerEvent>(event: Name, listener: Listener<ServerEvents[Name]>): () => void
+  /** Ends what `on` began. */
+  off<Name extends ServerEvent>(event: Name, listener: Listener<ServerEvents[Name]>): void
   /** Says that a list changed for a reason that the server cannot see. */
   changed(list: ListName): void
   /** Says that a resource changed. */
@@ -83,23 +116,36 @@ class DefinedServer<Tools extends readonly AnyTool[]> implements Server<Tools> {
   readonly name: string
   readonly version: string
   readonly logger: Logger
+  readonly #emitter: Emitter<ServerEvents>
   readonly #profile: Profile
   readonly #catalog: Catalog
+  readonly #middleware = createPipeline()
+  readonly #requests: RequestWatch
   readonly #bus = createMemoryBus()
   /** Of every open endpoint: who waits for a step at a URL. */
   readonly #completions = new Set<Completions>()
+  /** The buses that changes are passed on to, and by how many endpoints each is shared. */
+  readonly #forwarding = new Map<Bus, { endpoints: number; readonly stop: () => void }>()
 
   constructor(options: ServerOptions<Tools>) {
     const { name, version, logger = stderrLogger, pageSize = 1_000, tools = [], resources = [], prompts = [] } = options
     this.name = name
     this.version = version
     this.logger = logger
-    this.#profile = createProfile(options, logger)
+    this.#emitter = createEmitter(serverEvents, (event, error) => {
+      logger.error("a listener of an event failed", { event, error })
+    })
+    const { topics } = this.#emitter
+    const { canSee, middleware = [], watch = [] } = options
+    this.#profile = createProfile(options, logger, topics)
+    this.#requests = new RequestWatch(topics, watch, logger)
+    for (const watcher of watch) watcher.watch(this)
+    for (const one of middleware) this.#middleware.add(one)
     if (!Number.isSafeInteger(pageSize) || pageSize < 1) {
       throw misuse("invalid_option", `pageSize must be a positive integer, not ${String(pageSize)}`)
     }
     const { freshness } = this.#profile
-    this.#catalog = createCatalog({ pageSize, freshness }, logger, (list) => this.changed(list))
+    this.#catalog = createCatalog({ pageSize, freshness, logger, canSee, changed: (list) => this.changed(list) })
     for (const definition of [...tools, ...resources, ...prompts]) {
       this.#refuseByHand()
       this.#catalog.put(definition)
@@ -139,11 +185,28 @@ class DefinedServer<Tools extends readonly AnyTool[]> implements Server<Tools> {
     return this.#catalog.add(definition)
   }
 
+  use(...given: readonly [middleware: Middleware] | MethodMiddleware): void {
+    this.#middleware.add(given.length === 1 ? given[0] : given)
+  }
+
+  on<Name extends ServerEvent>(event: Name, listener: Listener<ServerEvents[Name]>): () => void {
+    return this.#emitter.on(checkEvent(event), listener)
+  }
+
+  off<Name extends ServerEvent>(event: Name, listener: Listener<ServerEvents[Name]>): void {
+    this.#emitter.off(checkEvent(event), listener)
+  }
+
   changed(list: ListName): void {
+    const topic = this.#emitter.topics["server.list_changed"]
+    if (topic.watched) topic.publish({ list })
+    this.#catalog.forgetViews()
     this.#bus.publish({ kind: "list", list })
   }
 
   updated(uri: string): void {
+    const topic = this.#emitter.topics["server.resource_updated"]
+    if (topic.watched) topic.publish({ uri })
     this.#bus.publish({ kind: "resource", uri })
   }
 
@@ -152,31 +215,70 @@ class DefinedServer<Tools extends readonly AnyTool[]> implements Server<Tools> {
   }
 
   endpoint(options: EndpointOptions = {}): Endpoint {
+    const { logger } = this
     const limits = resolveLimits(options.limits)
     const clock = options.clock ?? createSystemClock()
     const store = options.store ?? createMemoryStore({ clock })
-    const report = (error: unknown): void => this.logger.error("the session store failed", { error })
-    const { bus } = options
-    const unsubscribe = bus === undefined ? undefined : this.#bus.subscribe((change) => bus.publish(change))
-    const { secrets, ephemeralState } = options
-    const asking = createAsking({ store, clock, limits, logger: this.logger, secrets, ephemeralState })
+    const { secrets, ephemeralState, bus } = options
+    const asking = createAsking({ store, clock, limits, logger, secrets, ephemeralState })
+    const stopForwarding = bus === undefined ? undefined : this.#forward(bus)
+    const audience = createAudience({ bus: bus ?? this.#bus, clock, limits })
+    const host = this.#sessionHost(options, clock, limits, audience)
+    const report = (error: unknown): void => logger.error("the session store failed", { error })
     this.#completions.add(asking.completions)
     return createEndpoint({
       profile: this.#profile,
-      snapshot: () => this.#catalog.snapshot(),
-      sessions: options.sessions === false ? undefined : createSessions({ store, clock, limits, report }),
+      snapshot: (caller) => this.#catalog.snapshot(caller),
+      sessions: options.sessions === false ? undefined : createSessions({ store, limits, host, report }),
+      host,
+      listens: options.listen === false ? undefined : new Listens({ audience, limits, clock }),
       asking,
+      middleware: this.#middleware,
+      requests: this.#requests,
       limits,
       clock,
       onClose: () => {
-        unsubscribe?.()
+        audience.close()
+        stopForwarding?.()
         this.#completions.delete(asking.completions)
       },
     })
+  }
+
+  #sessionHost({ resumable = true }: EndpointOptions, clock: Clock, limits: Limits, audience: Audience): SessionHost {
+    const { maxStreamBytes, maxEventBytes: maxBytes, eventTtlMs: ttlMs, retryMs } = limits
+    const report = (error: unknown): void => this.logger.error("the event store failed", { error })
+    const kept = resumable === true ? createMemoryEventStore({ clock, maxStreamBytes, maxBytes, ttlMs }) : resumable
+    return {
+      clock,
+      readers: { audience, lists: this.#profile.lists, maxSubscriptions: limits.maxSubscriptionsPerPeer },
+      topics: this.#profile.topics,
+      keeping: kept === false ? undefined : { store: kept, retryMs, report },
+    }
+  }
+
+  /** Passes the changes of this server on to a bus, once for all endpoints that share it. */
+  #forward(bus: Bus): () => void {
+    const known = this.#forwarding.get(bus) ?? {
+      endpoints: 0,
+      stop: this.#bus.subscribe((change) => bus.publish(change)),
+    }
+    known.endpoints++
+    this.#forwarding.set(bus, known)
+    return () => {
+      if (--known.endpoints > 0) return
+      this.#forwarding.delete(bus)
+      known.stop()
+    }
   }
 
   #refuseByHand(): void {
     if (this.#profile.manual === undefined) return
     throw misuse("invalid_definition", "a server with handlers takes no definitions")
   }
+}
+
+function checkEvent<Name extends ServerEvent>(event: Name): Name {
+  if (serverEvents.includes(event)) return event
+  throw misuse("invalid_option", `"${clampText(event)}" is not an event (there are: ${serverEvents.join(", ")})`)
 }

@@ -4,9 +4,18 @@ import { clampText } from "../core/feature/text.js"
 import { isTraceparent } from "../core/feature/traceparent.js"
 import { isJsonObject } from "../core/wire/message.js"
 import type { Topics } from "../observe/emitter.js"
-import type { ClientFacts, Outcome, RequestFacts, ServerEvents, Watcher } from "../observe/event.js"
+import type {
+  ClientFacts,
+  Outcome,
+  RequestFacts,
+  ServerEvents,
+  SessionEnd,
+  StreamFacts,
+  Watcher,
+} from "../observe/event.js"
 import type { Logger } from "../observe/log.js"
 import type { CallFacts } from "./context.js"
+import type { SessionRecord } from "./era/session.js"
 
 /** A request whose start was told. */
 export interface Started {
@@ -109,6 +118,43 @@ export function describeRequest(
     traceparent: isTraceparent(traceparent) ? traceparent : undefined,
     tracestate: typeof tracestate === "string" ? tracestate : undefined,
   }
+}
+
+/** Tells that a stream is open. What comes back tells that it is over. */
+export function beginStream(
+  topics: Topics<ServerEvents>,
+  kind: StreamFacts["kind"],
+  exchange: Exchange,
+): (() => void) | undefined {
+  const start = topics["server.stream.start"]
+  const stop = topics["server.stream.stop"]
+  if (!start.watched && !stop.watched) return undefined
+  const stream = { kind, transport: transportOf(exchange), principal: exchange.peer.principal?.id }
+  const atMs = performance.now()
+  start.publish({ stream })
+  return () => stop.publish({ stream, durationMs: performance.now() - atMs })
+}
+
+/** Tells that this process holds a session. What comes back tells that it does no longer. */
+export function beginSession(
+  topics: Topics<ServerEvents>,
+  id: string,
+  { version, clientInfo, principal }: SessionRecord,
+  resumed: boolean,
+): ((why: SessionEnd) => void) | undefined {
+  const start = topics["server.session.start"]
+  const stop = topics["server.session.stop"]
+  if (!start.watched && !stop.watched) return undefined
+  const session = {
+    session: shortSession(id),
+    revision: version,
+    transport: id === "" ? ("pipe" as const) : ("http" as const),
+    client: clientOf(clientInfo),
+    principal: principal?.id,
+  }
+  const atMs = performance.now()
+  start.publish({ session, resumed })
+  return (why) => stop.publish({ session, durationMs: performance.now() - atMs, why })
 }
 
 /** Over what a message came. */

@@ -7,11 +7,14 @@ import type { Implementation } from "../../core/model/identity.js"
 import { negotiateVersion } from "../../core/negotiate/version.js"
 import { findRevision } from "../../core/revision/table.js"
 import { isObject, type JsonObject, type RequestId } from "../../core/wire/message.js"
+import type { Topics } from "../../observe/emitter.js"
+import type { ServerEvents, SessionEnd } from "../../observe/event.js"
 import type { Clock, MaybePromise, Store } from "../../store/port.js"
 import { createOutbox, type Outbox } from "../input/outbox.js"
 import type { Keeping } from "../stream/resumable.js"
 import { SessionReader, type SessionReaderParts } from "../stream/session-reader.js"
 import { SessionStreams } from "../stream/session-streams.js"
+import { beginSession, clientOf } from "../watch.js"
 
 /** What tells one caller from another. */
 export type Identity = Pick<Principal, "id" | "issuer" | "clientId" | "strategy">
@@ -40,6 +43,8 @@ export interface Session {
   readonly reader: SessionReader
   /** Its event streams; undefined on a pipe. */
   readonly streams: SessionStreams | undefined
+  /** Tells that it ended; undefined when nobody listens. */
+  readonly told: ((why: SessionEnd) => void) | undefined
   seenAtMs: number
   storedAtMs: number
 }
@@ -50,10 +55,22 @@ export interface SessionHost {
   readonly readers: SessionReaderParts
   /** How streams are kept for clients that come back; undefined when they are not. */
   readonly keeping: Omit<Keeping, "session" | "clock"> | undefined
+  readonly topics: Topics<ServerEvents>
 }
 
-/** A session with this record, not yet kept anywhere: on a pipe, or else over HTTP. */
-export function createSession(host: SessionHost, id: string, record: SessionRecord, pipe?: Sink): Session {
+/** How a session begins: on a pipe, or over HTTP; opened here, or by another node. */
+export interface SessionStart {
+  readonly pipe?: Sink | undefined
+  readonly resumed?: boolean
+}
+
+/** A session with this record, not yet kept anywhere. */
+export function createSession(
+  host: SessionHost,
+  id: string,
+  record: SessionRecord,
+  { pipe, resumed = false }: SessionStart = {},
+): Session {
   const { clock } = host
   const nowMs = clock.now()
   const resumes = findRevision(record.version)?.resumes === true
@@ -68,16 +85,25 @@ export function createSession(host: SessionHost, id: string, record: SessionReco
     sink,
     reader: new SessionReader(host.readers, sink),
     streams: pipe === undefined ? streams : undefined,
+    told: beginSession(host.topics, id, record, resumed),
     seenAtMs: nowMs,
     storedAtMs: nowMs,
   }
 }
 
+const REASONS: Readonly<Record<SessionEnd, string>> = {
+  ended: "the session ended",
+  expired: "the session was idle",
+  disconnected: "the connection closed",
+  stopped: "the server stopped",
+}
+
 /** Cancels what runs in a session, closes its streams, and forgets what it wanted to hear. */
-export function endSession(session: Session, reason: string): void {
-  cancelAll(session.inFlight, reason)
+export function endSession(session: Session, why: SessionEnd): void {
+  cancelAll(session.inFlight, REASONS[why])
   session.reader.close()
   session.streams?.close()
+  session.told?.(why)
 }
 
 /** The sessions of one endpoint. */
@@ -120,7 +146,7 @@ export function createSessions({ store, limits, host, report }: SessionsOptions)
 
   const drop = (session: Session): void => {
     live.delete(session.id)
-    endSession(session, "the session was idle")
+    endSession(session, "expired")
   }
 
   const dropIdle = (): void => {
@@ -168,13 +194,18 @@ export function createSessions({ store, limits, host, report }: SessionsOptions)
     if (known !== undefined) return touch(known, principal)
     const record = value === undefined ? undefined : readRecord(value)
     if (record === undefined || !isSamePrincipal(record.principal, principal)) return undefined
-    return keep(createSession(host, id, record))
+    return keep(createSession(host, id, record, { resumed: true }))
+  }
+
+  const refuse = ({ version, clientInfo }: SessionRecord): undefined => {
+    const topic = host.topics["server.session_refused"]
+    if (topic.watched) topic.publish({ revision: version, client: clientOf(clientInfo) })
   }
 
   return {
     open(record) {
       if (live.size + opening >= limits.maxSessions) dropIdle()
-      if (live.size + opening >= limits.maxSessions) return undefined
+      if (live.size + opening >= limits.maxSessions) return refuse(record)
       const id = randomId()
       const finish = (written: boolean): Session | undefined =>
         written ? keep(createSession(host, id, record)) : undefined
@@ -197,7 +228,7 @@ export function createSessions({ store, limits, host, report }: SessionsOptions)
     save: write,
     end(session) {
       live.delete(session.id)
-      endSession(session, "the session ended")
+      endSession(session, "ended")
       return store.delete(key(session.id))
     },
     endStreams() {
@@ -205,7 +236,7 @@ export function createSessions({ store, limits, host, report }: SessionsOptions)
     },
     close() {
       stopSweep?.()
-      for (const session of live.values()) endSession(session, "the server stopped")
+      for (const session of live.values()) endSession(session, "stopped")
       live.clear()
     },
   }

@@ -6,7 +6,7 @@ import { canonicalJson } from "../../core/feature/canonical.js"
 import { isJsonObject, type JsonObject, type RequestId } from "../../core/wire/message.js"
 import type { Call } from "../context.js"
 import { internalError, invalidParams, raised } from "../method/refusal.js"
-import { bindingOf } from "./open.js"
+import { bindingOf, tellAnswered } from "./open.js"
 import { digestText } from "./seal.js"
 import type { RoundState } from "./state.js"
 import { comesFromSuspension } from "./suspension.js"
@@ -40,9 +40,11 @@ async function openRound(
     const states = call.facts.asking.states
     const state = requestState === undefined ? undefined : await states.open(requestState, bindingOf(call))
     call.round = { state, responses: inputResponses }
+    if (state !== undefined && inputResponses !== undefined) tellAnswered(call, state.round)
     if (!singleUse || state === undefined || inputResponses === undefined) return await run()
     return await runOnce(call, state, inputResponses, run)
   } catch (error) {
+    tellRefused(call, error)
     return raised(call, error) ?? internalError(call, call.facts.method, error)
   }
 }
@@ -74,6 +76,12 @@ async function runOnce(
   })
 }
 
+function tellRefused(call: Call, error: unknown): void {
+  const topic = call.facts.profile.topics["server.state_refused"]
+  if (!topic.watched || !McpError.is(error) || !error.reason.startsWith("request_state_")) return
+  topic.publish({ request: call.described, reason: error.reason })
+}
+
 function withId(text: string, id: RequestId): string {
   return JSON.stringify({ ...(JSON.parse(text) as object), id })
 }
@@ -84,6 +92,8 @@ function withId(text: string, id: RequestId): string {
  */
 export function afterSuspension(call: Call, what: string, end: { readonly error: unknown } | undefined): Answer {
   if (end === undefined || !comesFromSuspension(end.error)) {
+    const topic = call.facts.profile.topics["server.suspension_swallowed"]
+    if (topic.watched) topic.publish({ request: call.described, what })
     const text = `${what} swallowed the suspension of its call: catch must let it through (isSuspended)`
     call.facts.profile.logger.warn(text, { event: "server.suspension_swallowed", handler: what })
   }

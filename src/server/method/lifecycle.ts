@@ -23,12 +23,12 @@ import { invalidParams, notServed } from "./refusal.js"
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/discover
  */
 export function discover(call: Call): Answer {
-  const { profile, snapshot, served } = call.facts
+  const { profile, snapshot, served, listens } = call.facts
   const result = {
     supportedVersions,
-    capabilities: profile.capabilities(snapshot, true),
+    capabilities: profile.capabilities(snapshot, { changes: listens !== undefined, logs: true }),
     ...(profile.instructions === undefined ? {} : { instructions: profile.instructions }),
-    ...profile.freshness,
+    ...snapshot.hints(profile.freshness),
   }
   return call.result(completeResult(served, JSON.stringify(result).slice(1, -1)))
 }
@@ -85,7 +85,7 @@ export function initialized(
 ): Answer {
   const result = {
     protocolVersion: served.revision.version,
-    capabilities: profile.capabilities(snapshot, sessions),
+    capabilities: profile.capabilities(snapshot, { changes: sessions, logs: sessions }),
     serverInfo: served.identity,
     ...(profile.instructions === undefined ? {} : { instructions: profile.instructions }),
   }

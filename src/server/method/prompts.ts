@@ -9,8 +9,9 @@ import type { PromptMessage } from "../../core/model/prompt.js"
 import { describeIssues } from "../../core/schema/issue.js"
 import { isJsonObject, type JsonObject } from "../../core/wire/message.js"
 import type { Call } from "../context.js"
-import { user } from "../define/content.js"
+import { type InputRequired, isInputRequired, user } from "../define/content.js"
 import type { PromptDefinition, PromptReturn } from "../define/prompt.js"
+import { askByHand } from "../input/by-hand.js"
 import { afterSuspension, enterRound } from "../input/round.js"
 import { completeResult } from "../served.js"
 import { failed, invalidParams, notServed } from "./refusal.js"
@@ -40,7 +41,9 @@ async function run(call: Call, prompt: PromptDefinition, given: JsonObject): Pro
     const checked = await check(prompt, given)
     if ("problem" in checked) return invalidParams(call, `${what}: ${checked.problem}`)
     const returned = await prompt.run(checked.args as never, call)
-    return call.suspended ? afterSuspension(call, what, undefined) : toAnswer(call, prompt, returned)
+    if (call.suspended) return afterSuspension(call, what, undefined)
+    if (isInputRequired(returned)) return await askByHand(call, returned, () => run(call, prompt, given))
+    return toAnswer(call, prompt, returned)
   } catch (error) {
     return call.suspended ? afterSuspension(call, what, { error }) : failed(call, what, error)
   }
@@ -58,7 +61,7 @@ async function check(
   return checked.issues === undefined ? { args: checked.value } : { problem: describeIssues(checked.issues) }
 }
 
-function toAnswer(call: Call, prompt: PromptDefinition, returned: PromptReturn): Answer {
+function toAnswer(call: Call, prompt: PromptDefinition, returned: Said): Answer {
   const { served } = call.facts
   const { description } = prompt.listed
   const messages = toMessages(returned).map(({ role, content }) => ({
@@ -69,7 +72,9 @@ function toAnswer(call: Call, prompt: PromptDefinition, returned: PromptReturn):
   return call.result(completeResult(served, JSON.stringify(result).slice(1, -1)))
 }
 
-function toMessages(returned: PromptReturn): readonly PromptMessage[] {
+type Said = Exclude<PromptReturn, InputRequired>
+
+function toMessages(returned: Said): readonly PromptMessage[] {
   if (typeof returned === "string") return [user(returned)]
   return [returned].flat().map(toMessage)
 }

@@ -19,9 +19,15 @@ export function invalidParams(call: Call, problem: string, data?: JsonObject): A
   return refuse(fault(200, codes.invalidParams, "invalid_params", `Invalid params: ${problem}`, call.facts.id, data))
 }
 
+/** The refusal of what there is no room for at the moment. */
+export function overloaded(id: RequestId, why: string): Answer {
+  return refuse(fault(503, codes.internalError, "overloaded", `Server is busy: ${why}`, id), { "Retry-After": "1" })
+}
+
 /** The refusal after an exception that nobody expected: a reference for the caller, the detail for the log. */
 export function internalError(call: Call, what: string, error: unknown): Answer {
   const reference = referenceOf(call)
+  call.failure = { thrown: error, reference }
   call.facts.profile.logger.error(`${what} failed`, { reference, error })
   return refuse(internalFault(200, reference, call.facts.id))
 }
@@ -47,11 +53,17 @@ export function internalFault(status: number, reference: string, id: RequestId |
  * @see https://modelcontextprotocol.io/specification/2026-07-28/schema#missingrequiredclientcapabilityerror
  */
 export function raised(call: Call, error: unknown): Answer | undefined {
-  if (!McpError.is(error, "protocol") || error.code === undefined) return undefined
+  if (!isForTheWire(error)) return undefined
   const { revision } = call.facts.served
   const code = revision.maySend(error.code) ? error.code : codes.internalError
   const data = isJsonObject(error.data) ? error.data : undefined
+  if (error.kind === "validation") call.keepOpen()
   return refuse(fault(statusOf(call, code), code, error.reason, error.message, call.facts.id, data))
+}
+
+/** An answer that does not fit its question is the caller's mistake, and the same round may come again without it. */
+function isForTheWire(error: unknown): error is McpError & { readonly code: number } {
+  return (McpError.is(error, "protocol") || McpError.is(error, "validation")) && error.code !== undefined
 }
 
 function statusOf(call: Call, code: number): number {

@@ -7,8 +7,9 @@ import { clampText } from "../../core/feature/text.js"
 import { hasTraversal } from "../../core/feature/uri-template.js"
 import type { ResourceContents } from "../../core/model/content.js"
 import type { Call } from "../context.js"
-import { encodeContents, isContents } from "../define/content.js"
+import { encodeContents, isContents, isInputRequired } from "../define/content.js"
 import { isUri, type ResourceReturn } from "../define/resource.js"
+import { askByHand } from "../input/by-hand.js"
 import { afterSuspension, enterRound } from "../input/round.js"
 import type { Snapshot } from "../registry.js"
 import { notPlainJson } from "../result.js"
@@ -45,10 +46,16 @@ async function read(call: Call, found: Found): Promise<Answer> {
   try {
     const returned = await found.read(call)
     if (call.suspended) return afterSuspension(call, what, undefined)
+    if (isInputRequired(returned)) return await askByHand(call, returned, () => read(call, found))
     return returned === undefined ? notFound(call, found.uri) : toAnswer(call, found, returned)
   } catch (error) {
     return call.suspended ? afterSuspension(call, what, { error }) : failed(call, what, error)
   }
+}
+
+/** Whether there is a resource, or a template of one, with that uri. */
+export function isReadable(snapshot: Snapshot, uri: string): boolean {
+  return isUri(uri) && find(snapshot, uri) !== undefined
 }
 
 function find(snapshot: Snapshot, uri: string): Found | undefined {
@@ -68,7 +75,8 @@ function find(snapshot: Snapshot, uri: string): Found | undefined {
   return undefined
 }
 
-function notFound(call: Call, uri: string): Answer {
+/** The refusal of a resource that is not there. */
+export function notFound(call: Call, uri: string): Answer {
   const { served, id } = call.facts
   const text = `Resource not found: ${clampText(uri)}`
   return refuse(fault(200, served.revision.resourceNotFoundCode, "resource_not_found", text, id, { uri }))
@@ -78,7 +86,8 @@ function toAnswer(call: Call, found: Found, returned: Exclude<ResourceReturn, un
   const { served } = call.facts
   const items = encode(found, returned)
   if (typeof items === "string") return internalError(call, `resource "${clampText(found.uri)}"`, new Error(items))
-  const hints = served.revision.selfDescribingResults ? found.freshness : {}
+  const freshness = call.round === undefined ? found.freshness : DEFAULT_FRESHNESS
+  const hints = served.revision.selfDescribingResults ? call.facts.snapshot.hints(freshness) : {}
   return call.result(completeResult(served, JSON.stringify({ contents: items, ...hints }).slice(1, -1)))
 }
 

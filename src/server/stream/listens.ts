@@ -19,6 +19,7 @@ import type { Call } from "../context.js"
 import { identityOf } from "../era/session.js"
 import { overloaded } from "../method/refusal.js"
 import { completeResult } from "../served.js"
+import { beginStream } from "../watch.js"
 import type { Audience, Reader } from "./audience.js"
 import { onExpiry } from "./expiry.js"
 import { Outlet } from "./outlet.js"
@@ -77,11 +78,13 @@ export class Listens {
     const { audience, clock } = this.#parts
     const { peer } = call.exchange
     const holder = holderOf(peer)
+    const over = beginStream(call.facts.profile.topics, "listen", call.exchange)
     const stream = new ListenStream(call, (answer) => {
       if (!this.#streams.delete(stream)) return
       this.#count(holder, -1)
       for (const topic of topics) audience.leave(topic, stream)
       callOff()
+      over?.()
       resolve(answer)
     })
     const callOff = onExpiry(clock, peer.principal, () => stream.cut())
