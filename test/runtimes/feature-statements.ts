@@ -1,77 +1,20 @@
-/** What holds on every runtime: one list of statements, each checked through nothing but a `fetch`. */
+/** What is served on every runtime: the features of both eras, streams, and calls whose client leaves. */
 import { expect } from "vitest"
-import { initializeRequest, type Json, legacyRequest, modernHeaders, modernRequest } from "../support/wire.js"
-import { FLOOD, MAX_BODY_BYTES } from "./server.js"
-
-/** What a request is made of. */
-export interface FetchInit extends RequestInit {
-  readonly duplex?: "half"
-  /** The name by which the server is reached. Default `127.0.0.1`. */
-  readonly host?: "localhost"
-}
-
-/** Reaches the server that is looked at, as `fetch` does. */
-export type FetchLike = (path: string, init: FetchInit) => Promise<Response>
-
-/** A statement, and the check of it. */
-export type Statement = readonly [name: string, check: (fetch: FetchLike) => Promise<void>]
-
-type Headers = Readonly<Record<string, string>>
-
-const JSON_HEADERS: Headers = {
-  "content-type": "application/json",
-  accept: "application/json, text/event-stream",
-}
-
-function post(fetch: FetchLike, body: FetchInit["body"], headers: Headers = {}, more: FetchInit = {}) {
-  return fetch("/mcp", { method: "POST", headers: { ...JSON_HEADERS, ...headers }, body: body ?? null, ...more })
-}
-
-function send(fetch: FetchLike, message: Json, headers: Headers = {}, more: FetchInit = {}) {
-  return post(fetch, JSON.stringify(message), { ...modernHeaders(message), ...headers }, more)
-}
-
-function callRequest(name: string, args: Json = {}, progressToken?: string): Json {
-  const params = { name, arguments: args, ...(progressToken === undefined ? {} : { _meta: { progressToken } }) }
-  return modernRequest("call", "tools/call", params)
-}
-
-async function json(response: Response): Promise<Json> {
-  expect(response.headers.get("content-type")).toBe("application/json")
-  return (await response.json()) as Json
-}
-
-async function resultOf(fetch: FetchLike, method: string, params?: Json): Promise<Json> {
-  const response = await send(fetch, modernRequest(7, method, params))
-  const message = await json(response)
-  expect(response.status).toBe(200)
-  expect(message).toMatchObject({ jsonrpc: "2.0", id: 7, result: { resultType: "complete" } })
-  return message["result"] as Json
-}
-
-function call(fetch: FetchLike, name: string, args: Json = {}): Promise<Json> {
-  return resultOf(fetch, "tools/call", { name, arguments: args })
-}
-
-async function textOf(fetch: FetchLike, name: string, args: Json): Promise<unknown> {
-  const { content } = await call(fetch, name, args)
-  return (content as readonly Json[])[0]?.["text"]
-}
-
-async function expectRefusal(response: Response, status: number, code: number, reason: string): Promise<void> {
-  expect(response.status).toBe(status)
-  expect(response.headers.get("x-content-type-options")).toBe("nosniff")
-  const { error } = await json(response)
-  expect(error).toMatchObject({ code, data: { reason } })
-}
-
-/** The messages of a whole event stream. */
-function messagesOf(stream: string): readonly Json[] {
-  return stream
-    .split("\n")
-    .filter((line) => line.startsWith("data: "))
-    .map((line) => JSON.parse(line.slice("data: ".length)) as Json)
-}
+import { initializeRequest, type Json, legacyRequest, modernRequest } from "../support/wire.js"
+import {
+  call,
+  callRequest,
+  expectRefusal,
+  type FetchLike,
+  json,
+  messagesOf,
+  post,
+  resultOf,
+  type Statement,
+  send,
+  textOf,
+} from "./request.js"
+import { FLOOD } from "./server.js"
 
 /** Asks again until the server says so. Each turn is a round trip. */
 async function until(check: () => Promise<boolean>): Promise<void> {
@@ -87,19 +30,6 @@ async function startWaiting(fetch: FetchLike, key: string, progress: boolean) {
   response.catch(() => undefined)
   await until(async () => (await textOf(fetch, "state", { key })) === "running")
   return { response, abort: () => controller.abort() }
-}
-
-/** A body that is made chunk by chunk, of a length that nothing announces. */
-function chunked(bytes: number): ReadableStream<Uint8Array> {
-  let left = bytes
-  return new ReadableStream({
-    pull(controller) {
-      const size = Math.min(left, 16_384)
-      left -= size
-      if (size === 0) controller.close()
-      else controller.enqueue(new Uint8Array(size).fill(0x20))
-    },
-  })
 }
 
 const features: readonly Statement[] = [
@@ -351,194 +281,8 @@ const legacy: readonly Statement[] = [
   ],
 ]
 
-const hello = modernRequest(9, "server/discover")
-
-const refusals: readonly Statement[] = [
-  ...["GET", "DELETE", "PUT"].map(
-    (method): Statement => [
-      `${method} is refused with 405, and Allow says POST`,
-      async (fetch) => {
-        const response = await fetch("/mcp", { method, headers: { accept: "text/event-stream" } })
-        expect(response.headers.get("allow")).toBe("POST")
-        await expectRefusal(response, 405, -32600, "method_not_allowed")
-      },
-    ],
-  ),
-  [
-    "another path is refused with 404",
-    async (fetch) => {
-      const response = await fetch("/other?to=/mcp", { method: "POST", headers: JSON_HEADERS, body: "{}" })
-      await expectRefusal(response, 404, -32600, "path_not_found")
-    },
-  ],
-  [
-    "a query does not make another path",
-    async (fetch) => {
-      const headers = { ...JSON_HEADERS, ...modernHeaders(hello) }
-      const response = await fetch("/mcp?trace=a/b", { method: "POST", headers, body: JSON.stringify(hello) })
-      expect(response.status).toBe(200)
-      await response.text()
-    },
-  ],
-  [
-    "a host that is not listed is refused with 403",
-    async (fetch) =>
-      expectRefusal(await send(fetch, hello, {}, { host: "localhost" }), 403, -32600, "host_not_allowed"),
-  ],
-  [
-    "a web page whose origin is not listed is refused with 403",
-    async (fetch) => {
-      for (const origin of ["https://evil.example", "null", "http://127.0.0.1:3000"]) {
-        await expectRefusal(await send(fetch, hello, { origin }), 403, -32600, "origin_not_allowed")
-      }
-    },
-  ],
-  [
-    "a web page whose origin is listed is served",
-    async (fetch) => {
-      const response = await send(fetch, hello, { origin: "https://app.example", "sec-fetch-site": "cross-site" })
-      expect(response.status).toBe(200)
-      await response.text()
-    },
-  ],
-  [
-    "a cross-site request without an origin is refused with 403",
-    async (fetch) =>
-      expectRefusal(await send(fetch, hello, { "sec-fetch-site": "cross-site" }), 403, -32600, "cross_site"),
-  ],
-  [
-    "a caller whom the gate does not know is refused with 401 and a challenge",
-    async (fetch) => {
-      const response = await send(fetch, hello, { authorization: "Bearer wrong" })
-      expect(response.headers.get("www-authenticate")).toBe("Bearer")
-      await expectRefusal(response, 401, -32600, "unauthenticated")
-    },
-  ],
-  [
-    "another media type is refused with 415",
-    async (fetch) => {
-      for (const type of ["text/plain", "application/json; charset=latin1", "application/jsonp"]) {
-        const response = await send(fetch, hello, { "content-type": type })
-        await expectRefusal(response, 415, -32600, "unsupported_media_type")
-      }
-    },
-  ],
-  [
-    "an encoded body is refused with 415",
-    async (fetch) =>
-      expectRefusal(await send(fetch, hello, { "content-encoding": "gzip" }), 415, -32600, "unsupported_encoding"),
-  ],
-  [
-    "a client that takes neither JSON nor event streams is refused with 406",
-    async (fetch) => expectRefusal(await send(fetch, hello, { accept: "text/html" }), 406, -32600, "not_acceptable"),
-  ],
-  [
-    "a body that announces too much is refused with 413",
-    async (fetch) => expectRefusal(await post(fetch, " ".repeat(MAX_BODY_BYTES + 1)), 413, -32600, "body_too_large"),
-  ],
-  [
-    "a body that announces nothing is refused with 413 as soon as it is too long",
-    async (fetch) => {
-      const response = await post(fetch, chunked(MAX_BODY_BYTES + 16_384), {}, { duplex: "half" })
-      await expectRefusal(response, 413, -32600, "body_too_large")
-    },
-  ],
-  [
-    "a body that announces nothing and is short enough is read",
-    async (fetch) => {
-      const stream = new Blob([JSON.stringify(hello)]).stream()
-      const response = await post(fetch, stream, modernHeaders(hello), { duplex: "half" })
-      expect(await json(response)).toMatchObject({ id: 9, result: { resultType: "complete" } })
-    },
-  ],
-  [
-    "a body of many pieces is put together, characters that were cut apart too",
-    async (fetch) => {
-      const message = callRequest("forecast", { city: "🌊".repeat(4_000) })
-      const bytes = new TextEncoder().encode(JSON.stringify(message))
-      let at = 0
-      const stream = new ReadableStream<Uint8Array>({
-        pull(controller) {
-          controller.enqueue(bytes.slice(at, at + 997))
-          at += 997
-          if (at >= bytes.length) controller.close()
-        },
-      })
-      const response = await post(fetch, stream, modernHeaders(message), { duplex: "half" })
-      expect((await json(response))["result"]).toMatchObject({ structuredContent: { city: "🌊".repeat(4_000) } })
-    },
-  ],
-]
-
-const malformed: readonly Statement[] = [
-  [
-    "malformed JSON and an empty body are refused with 400",
-    async (fetch) => {
-      for (const body of ["{", "", "undefined"]) {
-        await expectRefusal(await post(fetch, body), 400, -32700, "parse_error")
-      }
-    },
-  ],
-  [
-    "a body that is not UTF-8 is refused with 400",
-    async (fetch) => {
-      const bytes = new TextEncoder().encode(JSON.stringify(hello).replace("server", "s\u0001rver"))
-      bytes[bytes.indexOf(1)] = 0xff
-      await expectRefusal(await post(fetch, bytes, modernHeaders(hello)), 400, -32700, "invalid_utf8")
-    },
-  ],
-  [
-    "a leading byte order mark is not part of the message",
-    async (fetch) => {
-      const response = await post(fetch, `\ufeff${JSON.stringify(hello)}`, modernHeaders(hello))
-      expect(response.status).toBe(200)
-      await response.text()
-    },
-  ],
-  [
-    "a batch is refused with 400",
-    async (fetch) => expectRefusal(await post(fetch, JSON.stringify([hello])), 400, -32600, "batch_unsupported"),
-  ],
-  [
-    "a refusal has the id of the request, and none when there was none to read",
-    async (fetch) => {
-      const refused = await json(await send(fetch, { ...hello, method: "no/such/method" }))
-      expect(refused).toMatchObject({ id: 9, error: { code: -32601 } })
-      expect(await json(await post(fetch, "{"))).not.toHaveProperty("id")
-    },
-  ],
-  [
-    "headers that differ from the body, or are missing, are refused with 400",
-    async (fetch) => {
-      const message = callRequest("forecast", { city: "Oslo" })
-      const wrong: readonly Headers[] = [
-        { "mcp-protocol-version": "2025-11-25" },
-        { "mcp-method": "tools/list" },
-        { "mcp-name": "measure" },
-      ]
-      for (const headers of wrong) {
-        await expectRefusal(await send(fetch, message, headers), 400, -32020, "header_mismatch")
-      }
-      await expectRefusal(await post(fetch, JSON.stringify(message)), 400, -32020, "header_mismatch")
-    },
-  ],
-  [
-    "a version that is not served is refused with the ones that are",
-    async (fetch) => {
-      const { params } = hello as { params: { _meta: Json } }
-      const _meta = { ...params._meta, "io.modelcontextprotocol/protocolVersion": "2027-01-01" }
-      const response = await send(fetch, { ...hello, params: { _meta } }, { "mcp-protocol-version": "2027-01-01" })
-      expect(response.status).toBe(400)
-      expect((await json(response))["error"]).toMatchObject({
-        code: -32022,
-        data: { supported: ["2026-07-28", "2025-11-25", "2025-06-18"], requested: "2027-01-01" },
-      })
-    },
-  ],
-]
-
-/** What holds everywhere. */
-export const statements: readonly Statement[] = [...features, ...streaming, ...legacy, ...refusals, ...malformed]
+/** Every feature. */
+export const served: readonly Statement[] = [...features, ...streaming, ...legacy]
 
 /** What holds where the runtime tells a handler that a connection closed although nothing is being written to it. */
 export const closing: readonly Statement[] = [
