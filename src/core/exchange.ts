@@ -80,6 +80,8 @@ export interface Endpoint {
   end(header: HeaderFacts, principal: Principal | undefined): Answer | Promise<Answer>
   /** Ends every stream of changes in the way of its era, so that clients open theirs elsewhere. */
   endStreams(): void
+  /** Hears that the transport refused something before there was a message to serve. */
+  refused(fault: Fault, transport: "http" | "pipe"): void
   /** Says that a pipe is gone: what runs for it is aborted. */
   leave(peer: Peer): void
   /** Takes no more requests, ends every stream of changes, and resolves once nothing is worked on. */

@@ -203,6 +203,10 @@ class ServerEndpoint implements Endpoint {
     return answered instanceof Promise ? answered.then(follow, fail) : follow(answered)
   }
 
+  refused(fault: Fault, transport: "http" | "pipe"): void {
+    this.#parts.requests.refused(fault, transport)
+  }
+
   leave(peer: Peer): void {
     const session = pipeSession(peer)
     if (peer.inFlight !== undefined) cancelAll(peer.inFlight, "the connection closed")
@@ -226,7 +230,8 @@ class ServerEndpoint implements Endpoint {
   }
 
   #refused(answer: Answer, exchange: Pick<Exchange, "header">): Answer {
-    return this.#parts.requests.refused(answer, transportOf(exchange))
+    if (answer.fault !== undefined) this.#parts.requests.refused(answer.fault, transportOf(exchange))
+    return answer
   }
 
   /** {@link #refused} for what may be no refusal, or comes later. */

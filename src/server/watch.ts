@@ -1,4 +1,5 @@
 /** What the server tells of requests to whoever watches: facts that are made once a request, and only when somebody does. */
+import type { Fault } from "../core/error/fault.js"
 import type { Answer, Exchange } from "../core/exchange.js"
 import { clampText } from "../core/feature/text.js"
 import { isTraceparent } from "../core/feature/traceparent.js"
@@ -79,14 +80,10 @@ export class RequestWatch {
     else this.#topics["server.request.exception"].publish({ ...end, ...failure })
   }
 
-  /** Tells that a message was refused, and passes the refusal on. */
-  refused(answer: Answer, transport: RequestFacts["transport"]): Answer {
-    const { fault } = answer
+  /** Tells that something was refused before a method was asked for. */
+  refused({ status, code, reason, message }: Fault, transport: RequestFacts["transport"]): void {
     const topic = this.#topics["server.request_refused"]
-    if (fault === undefined || !topic.watched) return answer
-    const { status, code, reason, message } = fault
-    topic.publish({ status, code, reason, message, transport })
-    return answer
+    if (topic.watched) topic.publish({ status, code, reason, message, transport })
   }
 }
 
