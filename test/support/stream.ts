@@ -17,7 +17,7 @@ export interface EventStream {
   readonly headers: IncomingHttpHeaders
   /** Every event so far, comments too. */
   readonly events: readonly Event[]
-  /** The messages among them. */
+  /** The messages among them; an answer in JSON is one. */
   readonly messages: readonly Json[]
   /** Resolves with the messages once there are so many. */
   received(count: number): Promise<readonly Json[]>
@@ -86,6 +86,10 @@ class Reading implements EventStream {
   }
 
   push(text: string): void {
+    if (this.headers["content-type"]?.startsWith("application/json") === true) {
+      this.#rest += text
+      return
+    }
     const blocks = (this.#rest + text).split("\n\n")
     this.#rest = blocks.pop() ?? ""
     for (const block of blocks) this.events.push(toEvent(block))
@@ -94,6 +98,7 @@ class Reading implements EventStream {
 
   end(): void {
     this.#isOver = true
+    if (this.headers["content-type"]?.startsWith("application/json") === true) this.events.push({ data: this.#rest })
     this.#resolveEnded()
     for (const look of [...this.#waiting]) look()
   }
