@@ -39,7 +39,7 @@ export function createAsking(options: AskingOptions): Asking {
   return {
     claims: createClaims({ store, clock, ttlMs }),
     states: createStateBox({ ring, store, clock, ttlMs, maxBytes, maxKeptBytes, report }),
-    completions: createCompletions(clock),
+    completions: createCompletions(clock, ttlMs),
     clock,
     timeoutMs: ttlMs,
     defer: (task) => void setTimeout(task, 0),

@@ -103,10 +103,11 @@ function openPush(call: Call): Asker {
       if (told.watched) told.publish({ request: call.described, round: 1, questions: [method] })
     },
     answered: () => tellAnswered(call, 1),
-    track: (elicitationId) =>
-      asking.completions.track(elicitationId, () =>
-        exchange.send(notificationText("notifications/elicitation/complete", { elicitationId })),
-      ),
+    track(elicitationId) {
+      const frame = notificationText("notifications/elicitation/complete", { elicitationId })
+      const tell = (): void => exchange.send(frame)
+      return asking.completions.track(elicitationId, tell, () => session?.sink.send(frame))
+    },
     untilCompleted: (elicitationId) => asking.completions.wait(elicitationId),
   })
 }

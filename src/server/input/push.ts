@@ -31,7 +31,7 @@ export interface PushHost {
   asked(question: Question<unknown>): void
   /** Tells that a response came. */
   answered(): void
-  /** Remembers a question that sends the user to a URL, for as long as the call runs. Answers what forgets it. */
+  /** Remembers a question that sends the user to a URL. Answers the function that says that the call ended. */
   track(id: string): () => void
   /** Resolves once what `id` names is finished, or it is time to look again. */
   untilCompleted(id: string): Promise<void>
@@ -52,7 +52,7 @@ export class Push implements Asker {
   readonly #keys = createKeySequence()
   readonly #steps = new Map<string, Promise<Outcome>>()
   readonly #open = new Set<Open>()
-  readonly #forget: (() => void)[] = []
+  readonly #tracked: (() => void)[] = []
   readonly #responses: Record<string, JsonObject> = {}
   #kept: JsonValue | undefined
   #rounds = 0
@@ -104,7 +104,7 @@ export class Push implements Asker {
   end(): void {
     this.#ended = true
     for (const { letGo } of [...this.#open]) letGo(callEnded())
-    for (const forget of this.#forget.splice(0)) forget()
+    for (const callOver of this.#tracked.splice(0)) callOver()
   }
 
   /** Asks, and lets go of the question when the call ends or its time is over. */
@@ -139,7 +139,7 @@ export class Push implements Asker {
     const { outbox } = this.#host
     if (outbox === undefined) throw callEnded()
     const { elicitationId } = params
-    if (typeof elicitationId === "string") this.#forget.push(this.#host.track(elicitationId))
+    if (typeof elicitationId === "string") this.#tracked.push(this.#host.track(elicitationId))
     const id = outbox.register(settle)
     this.#host.asked(question)
     this.#host.send(JSON.stringify(request(id, method, params)))

@@ -1,10 +1,13 @@
 /** Steps that happen at a URL: who waits for one, and who is told that it is done. */
 import type { Clock } from "../../store/port.js"
 
-/** The open URL questions of one endpoint. */
+/** The URL questions of one endpoint. */
 export interface Completions {
-  /** Remembers how the client of a question is told; answers the function that forgets it. */
-  track(id: string, tell: () => void): () => void
+  /**
+   * Remembers how the client of a question is told while its call runs. Answers the function that says that the call ended: from
+   * then on `later` tells it, once, for as long as a user may take.
+   */
+  track(id: string, tell: () => void, later: () => void): () => void
   /** Resolves once `complete(id)` was called, or when it is time to look again. */
   wait(id: string): Promise<void>
   /** Tells the client that asked, and wakes who waits. Unknown ids are ignored. */
@@ -14,14 +17,21 @@ export interface Completions {
 /** How often somebody who waits looks again by himself. */
 const POLL_MS = 1_000
 
-/** Makes the {@link Completions} of one endpoint. */
-export function createCompletions(clock: Clock): Completions {
-  const tellers = new Map<string, () => void>()
+/** How many questions whose calls ended are remembered; the oldest are forgotten first. */
+const MAX_KEPT = 10_000
+
+/** Makes the {@link Completions} of one endpoint. Questions are remembered for `ttlMs` after their calls. */
+export function createCompletions(clock: Clock, ttlMs: number): Completions {
+  const running = new Map<string, () => void>()
+  const kept = createKept(clock, ttlMs)
   const waiting = new Map<string, Set<() => void>>()
   return {
-    track(id, tell) {
-      tellers.set(id, tell)
-      return () => void tellers.delete(id)
+    track(id, tell, later) {
+      running.set(id, tell)
+      return () => {
+        running.delete(id)
+        kept.add(id, later)
+      }
     },
     wait(id) {
       return new Promise((resolve) => {
@@ -38,8 +48,40 @@ export function createCompletions(clock: Clock): Completions {
       })
     },
     complete(id) {
-      tellers.get(id)?.()
+      const tell = running.get(id) ?? kept.take(id)
+      tell?.()
       for (const wake of [...(waiting.get(id) ?? [])]) wake()
+    },
+  }
+}
+
+/** The questions whose calls ended, oldest first. */
+function createKept(clock: Clock, ttlMs: number) {
+  const entries = new Map<string, { readonly tell: () => void; readonly untilMs: number }>()
+  let isSweeping = false
+
+  const sweep = (): void => {
+    for (const [id, { untilMs }] of entries) {
+      if (untilMs > clock.now()) break
+      entries.delete(id)
+    }
+    isSweeping = entries.size > 0
+    if (isSweeping) clock.after(ttlMs, sweep)
+  }
+
+  return {
+    add(id: string, tell: () => void): void {
+      const [oldest] = entries.keys()
+      if (entries.size >= MAX_KEPT && oldest !== undefined) entries.delete(oldest)
+      entries.set(id, { tell, untilMs: clock.now() + ttlMs })
+      if (isSweeping) return
+      isSweeping = true
+      clock.after(ttlMs, sweep)
+    },
+    take(id: string): (() => void) | undefined {
+      const entry = entries.get(id)
+      entries.delete(id)
+      return entry === undefined || entry.untilMs <= clock.now() ? undefined : entry.tell
     },
   }
 }
