@@ -19,6 +19,8 @@ export interface Limits {
   readonly drainMs: number
   /** How much of one event stream may wait for its reader before the stream is dropped. Default 4 MiB. */
   readonly maxBufferedBytes: number
+  /** How long a reader may take nothing of what waits for it before its connection is closed. Default 30,000. */
+  readonly writeTimeoutMs: number
   /** How many requests may be worked on at once. Default 10,000; 503 beyond it. */
   readonly maxInFlight: number
   /** How many requests of one session, pipe or principal may be worked on at once. Default 1,000; 503 beyond it. */
@@ -62,6 +64,7 @@ export const DEFAULT_LIMITS: Limits = {
   handlerTimeoutMs: 60 * 60_000,
   drainMs: 10_000,
   maxBufferedBytes: 4 << 20,
+  writeTimeoutMs: 30_000,
   maxLineBytes: 10 << 20,
   maxDepth: 64,
   maxKeys: 50_000,

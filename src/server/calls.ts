@@ -29,7 +29,8 @@ export class Calls {
   /** How many pending calls each principal has. */
   readonly #held = new Map<string, number>()
   #running = 0
-  #isClosing = false
+  /** Whether no more calls are taken. */
+  isClosing = false
   readonly #onIdle: (() => void)[] = []
 
   /** `onGivenUp` hears of each call that was answered ahead of its handler. */
@@ -42,7 +43,7 @@ export class Calls {
 
   /** Why one more call may not begin; undefined when it may. One that takes no place is refused only while the server goes down. */
   refusal(id: RequestId, principal: Principal | undefined, takesNoPlace: boolean): Answer | undefined {
-    if (this.#isClosing) return draining(id)
+    if (this.isClosing) return draining(id)
     if (takesNoPlace) return undefined
     if (this.#running >= this.#limits.maxInFlight) return overloaded(id, "too many requests at once")
     if (principal === undefined || this.#running < this.#limits.maxInFlightPerPeer) return undefined
@@ -100,19 +101,19 @@ export class Calls {
 
   /** Takes no more calls. Resolves once none is left. */
   drain(): Promise<void> {
-    this.#isClosing = true
+    this.isClosing = true
     return this.#running === 0 ? Promise.resolve() : new Promise((resolve) => this.#onIdle.push(resolve))
   }
 
   /** Takes no more calls and gives up those that are left. Answers how many those were. */
   stop(reason: string): number {
-    this.#isClosing = true
+    this.isClosing = true
     let given = 0
     for (const call of [...this.#pending.values()]) {
       this.#pending.delete(call)
       if (call.isOver) this.#drop(call)
       else {
-        this.#giveUp(call, new DOMException(reason, "AbortError"), draining(call.facts.id))
+        this.#giveUp(call, new DOMException(reason, "AbortError"), cutOff(call.facts.id))
         given++
       }
     }
@@ -149,6 +150,12 @@ export class Calls {
 
 function keyOf({ issuer, id }: Principal): string {
   return issuer === undefined ? id : `${issuer} ${id}`
+}
+
+/** The answer of a call that was aborted because the server went down: it may have done its work, so it says nothing of a retry. */
+function cutOff(id: RequestId): Answer {
+  const text = "The call was aborted: the server is shutting down"
+  return refuse(fault(200, codes.internalError, "draining", text, id))
 }
 
 /** The refusal of what comes while the server goes down. */

@@ -34,7 +34,7 @@ import {
 } from "../core/wire/message.js"
 import type { Outcome } from "../observe/event.js"
 import type { Clock, MaybePromise } from "../store/port.js"
-import { Calls } from "./calls.js"
+import { Calls, draining } from "./calls.js"
 import { Call, type CallFacts } from "./context.js"
 import {
   cancelAll,
@@ -134,6 +134,7 @@ class ServerEndpoint implements Endpoint {
   standby(exchange: Exchange): Answer | Promise<Answer> {
     const { header, peer } = exchange
     if (header === undefined) return methodNotAllowed("POST")
+    if (this.#calls.isClosing) return this.#refused(draining(), exchange)
     const held = this.#withSession(header, peer.principal, ({ streams }) => {
       if (!exchange.canStream) return refuse(fault(406, codes.invalidRequest, "not_acceptable", NO_STREAM))
       const lastEvent = header.get(HEADER_LAST_EVENT)
@@ -190,8 +191,8 @@ class ServerEndpoint implements Endpoint {
     follow: (answered: T) => Answer | Promise<Answer>,
   ): Answer | Promise<Answer> {
     const fail = (error: unknown): Answer => {
-      const reference = referenceTo("session-store")
-      this.#parts.profile.logger.error("the session store failed", { reference, error })
+      const reference = referenceTo("store")
+      this.#parts.profile.logger.error("a store failed", { reference, error })
       return refuse(internalFault(500, reference, id))
     }
     let answered: MaybePromise<T>

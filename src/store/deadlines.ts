@@ -27,6 +27,9 @@ export function createDeadlines<T extends Due>(clock: Clock): Deadlines<T> {
   return clock.isBound === true ? new ApartDeadlines(clock) : new SharedDeadlines(clock)
 }
 
+/** How far apart looks are at most, so that no task waits for long when there is nothing left to look at. */
+const LOOK_MS = 1_000
+
 /** One task for all of them, which looks at them when the first may be due. */
 class SharedDeadlines<T extends Due> implements Deadlines<T> {
   readonly #clock: Clock
@@ -66,9 +69,10 @@ class SharedDeadlines<T extends Due> implements Deadlines<T> {
   }
 
   #wakeAt(dueMs: number): void {
+    const nowMs = this.#clock.now()
     this.#stop?.()
-    this.#wakesAtMs = dueMs
-    this.#stop = this.#clock.after(dueMs - this.#clock.now(), () => this.#look())
+    this.#wakesAtMs = Math.min(dueMs, nowMs + LOOK_MS)
+    this.#stop = this.#clock.after(this.#wakesAtMs - nowMs, () => this.#look())
   }
 
   #look(): void {

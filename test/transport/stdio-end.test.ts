@@ -69,7 +69,9 @@ describe("when the input ends", () => {
     expect(await child.ended).toEqual(DONE)
     expect(performance.now() - sinceMs).toBeLessThan(5_000)
     expect(child.stderr).toContain(`${name}: aborted`)
-    expect(child.lines).toEqual([])
+    expect(child.lines.map((line) => JSON.parse(line))).toMatchObject([
+      { id: 1, error: { data: { reason: "draining" } } },
+    ])
   })
 
   it("aborts a legacy call too", async () => {
@@ -131,7 +133,8 @@ describe("in a shell", () => {
     const command = `printf '%s' "$INPUT" | "$NODE" "$SCRIPT"`
     const env = { ...process.env, INPUT: JSON.stringify(call(1, "idle")), NODE: process.execPath, SCRIPT: script }
     const { status, stdout, stderr } = spawnSync("sh", ["-c", command], { env, encoding: "utf8", timeout: 10_000 })
-    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: "", stderr: "idle: started\nidle: aborted\n" })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "idle: started\nidle: aborted\n" })
+    expect(JSON.parse(stdout)).toMatchObject({ id: 1, error: { data: { reason: "draining" } } })
   })
 
   it("ends without output when its input is empty", () => {

@@ -54,6 +54,7 @@ export const reasons = {
     "line_too_long",
     "overloaded",
     "draining",
+    "cannot_listen",
   ],
   authorization: ["unauthenticated", "forbidden"],
   validation: ["invalid_arguments", "invalid_output", "invalid_answer"],

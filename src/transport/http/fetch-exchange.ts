@@ -3,7 +3,8 @@ import { type Answer, accepted, type Exchange, type Peer } from "../../core/exch
 import { HEADER_METHOD, HEADER_NAME, HEADER_SESSION, HEADER_VERSION, type HeaderFacts } from "../../core/http/header.js"
 import { Accepts } from "../../core/http/media.js"
 import { COMMENT, isEvent, type KeepAlive, type Quiet, toEvent, toPrimer } from "./event-stream.js"
-import { JSON_HEADERS, SECURITY_HEADERS, STREAM_HEADERS } from "./front.js"
+import type { Front, GateDocument } from "./front.js"
+import { JSON_HEADERS, SECURITY_HEADERS, STREAM_HEADERS } from "./headers.js"
 
 /** The headers of a web request. */
 export class WebHeaders implements HeaderFacts {
@@ -26,6 +27,13 @@ export class WebHeaders implements HeaderFacts {
   }
 }
 
+/** The front door, and what its requests take from the platform. */
+export interface Wire {
+  readonly front: Front
+  /** Makes what keeps one stream open; streams share nothing, since on Workers they must not. */
+  readonly keepAlive: () => KeepAlive
+}
+
 type StreamController = ReadableStreamDefaultController<Uint8Array>
 
 /** An {@link Exchange} over one web request. */
@@ -35,7 +43,7 @@ export class FetchExchange implements Exchange, Quiet {
   readonly canStream: boolean
   readonly onlyStreams: boolean
   readonly #request: Request
-  readonly #keepAlive: () => KeepAlive
+  readonly #wire: Wire
   #reply: (response: Response) => void = ignore
   /** There as soon as the answer is an event stream. */
   #stream: StreamController | undefined
@@ -47,14 +55,15 @@ export class FetchExchange implements Exchange, Quiet {
   #onAbort: (() => void)[] | undefined
   #stopListening: (() => void) | undefined
   #onDrain: (() => void)[] | undefined
+  #stopWatching: (() => void) | undefined
 
-  constructor(request: Request, peer: Peer, header: HeaderFacts, accepts: Accepts, keepAlive: () => KeepAlive) {
+  constructor(request: Request, peer: Peer, header: HeaderFacts, accepts: Accepts, wire: Wire) {
     this.#request = request
     this.peer = peer
     this.header = header
     this.canStream = (accepts & Accepts.stream) !== 0
     this.onlyStreams = (accepts & Accepts.json) === 0
-    this.#keepAlive = keepAlive
+    this.#wire = wire
   }
 
   /** Runs `serve`. Resolves to the response: once the answer is there, or as soon as something is streamed before it. */
@@ -70,7 +79,8 @@ export class FetchExchange implements Exchange, Quiet {
   send(frame: string, eventId?: string): void {
     if (!this.canStream || this.#closed) return
     const stream = this.#stream ?? this.#openStream(undefined)
-    stream.enqueue(encoder.encode(toEvent(frame, eventId)))
+    if (waiting(stream) > this.#wire.front.limits.maxBufferedBytes) this.#drop(stream)
+    else stream.enqueue(encoder.encode(toEvent(frame, eventId)))
   }
 
   hold(): void {
@@ -113,9 +123,27 @@ export class FetchExchange implements Exchange, Quiet {
     const stream = this.#stream
     if (this.#closed || stream === undefined || hasRoom(stream)) return Promise.resolve()
     return new Promise((resolve) => {
+      if (this.#onDrain === undefined || this.#onDrain.length === 0) this.#watch(stream)
       this.#onDrain ??= []
       this.#onDrain.push(resolve)
     })
+  }
+
+  /** Gives a reader up that takes nothing of what waits for it. */
+  #watch(stream: StreamController): void {
+    const { clock, limits } = this.#wire.front
+    const before = waiting(stream)
+    this.#stopWatching = clock.after(limits.writeTimeoutMs, () => {
+      if (waiting(stream) < before) this.#watch(stream)
+      else this.#drop(stream)
+    })
+  }
+
+  /** Gives up on a reader that does not read. */
+  #drop(stream: StreamController): void {
+    this.#wire.front.logger.warn(DROPPED)
+    stream.error(new Error(DROPPED))
+    this.#leave()
   }
 
   finish(answer: Answer): void {
@@ -145,7 +173,7 @@ export class FetchExchange implements Exchange, Quiet {
     if (stream === undefined) throw new Error("a ReadableStream starts when it is made")
     this.#stream = stream
     stream.enqueue(encoder.encode(first))
-    this.#comments = this.#keepAlive()
+    this.#comments = this.#wire.keepAlive()
     this.#comments.add(this)
     this.#reply(new Response(body, { status: 200, headers: withHeaders(STREAM_PAIRS, headers) }))
     return stream
@@ -173,6 +201,7 @@ export class FetchExchange implements Exchange, Quiet {
   }
 
   #drain(): void {
+    this.#stopWatching?.()
     for (const resolve of this.#onDrain?.splice(0) ?? []) resolve()
   }
 }
@@ -180,7 +209,16 @@ export class FetchExchange implements Exchange, Quiet {
 const encoder = new TextEncoder()
 
 /** How much of an event stream may wait for its reader before `flush()` does. */
-const QUEUE: QueuingStrategy<Uint8Array> = { highWaterMark: 16_384, size: (chunk) => chunk.byteLength }
+const HIGH_WATER_BYTES = 16_384
+
+const QUEUE: QueuingStrategy<Uint8Array> = { highWaterMark: HIGH_WATER_BYTES, size: (chunk) => chunk.byteLength }
+
+const DROPPED = "an event stream was dropped: its reader does not read"
+
+/** How much waits for the reader, in bytes. */
+function waiting({ desiredSize }: StreamController): number {
+  return HIGH_WATER_BYTES - (desiredSize ?? 0)
+}
 
 function hasRoom(stream: StreamController): boolean {
   return stream.desiredSize === null || stream.desiredSize > 0
@@ -197,7 +235,7 @@ export function toResponse({ status, text, headers }: Answer): Response {
 }
 
 /** A document as a response. */
-export function toDocumentResponse(body: string, contentType: string): Response {
+export function toDocumentResponse({ body, contentType }: GateDocument): Response {
   return new Response(body, { headers: withHeaders(SECURITY_PAIRS, { "Content-Type": contentType }) })
 }
 

@@ -2,29 +2,26 @@
 import { codes } from "../../core/error/codes.js"
 import { misuse } from "../../core/error/error.js"
 import { type Fault, fault } from "../../core/error/fault.js"
-import { refuse } from "../../core/exchange.js"
+import type { Cors } from "../../core/http/cors.js"
 import { decideAccept } from "../../core/http/media.js"
 import type { Limits } from "../../core/limits.js"
 import { isObject, type Message } from "../../core/wire/message.js"
 import { createDecodeUtf8, parseMessage } from "../../core/wire/parse.js"
 import { createSystemClock } from "../../store/clock.js"
-import type { Clock } from "../../store/port.js"
-import { createKeepAlive, type KeepAlive } from "./event-stream.js"
-import { FetchExchange, toDocumentResponse, toResponse, WebHeaders } from "./fetch-exchange.js"
+import type { Drainable } from "../shutdown.js"
+import { bodyConsumed, bodyTooLarge, bodyTooSlow, checkPost, parseBody } from "./body.js"
+import { createKeepAlive } from "./event-stream.js"
+import { FetchExchange, toDocumentResponse, toResponse, WebHeaders, type Wire } from "./fetch-exchange.js"
 import { createRequestClock, isWorkers } from "./fetch-platform.js"
 import {
   admit,
   answerWithoutBody,
-  bodyConsumed,
-  bodyTooLarge,
-  checkGuard,
-  checkPost,
   createFront,
-  documentAt,
   type Front,
   type HttpOptions,
   isRefused,
-  parseBody,
+  meet,
+  refuseAt,
   type Servable,
   serveMessage,
 } from "./front.js"
@@ -48,7 +45,7 @@ export interface FetchInfo {
  * Answers one request. Runtimes and frameworks may call it as it stands: of a second argument of theirs only a member `body`
  * is looked at, and not even that where there is a third one, since then the second is the environment of Workers.
  */
-export interface FetchHandler {
+export interface FetchHandler extends Drainable {
   (request: Request, info?: FetchInfo): Promise<Response>
   (request: Request, info: unknown, context?: unknown): Promise<Response>
 }
@@ -75,51 +72,59 @@ export function createFetchHandler(server: Servable, options: FetchOptions = {})
   const front = createFront(
     server,
     { ephemeralState: false, ...options, clock, sessions, listen, limits },
-    false,
-    createDecodeUtf8(),
+    { place: "public", decode: createDecodeUtf8() },
   )
-  const door: Door = { front, clock, keepAlive: () => createKeepAlive(clock, front.limits.keepAliveMs) }
-  return (request: Request, info?: unknown, context?: unknown) =>
-    handle(door, request, context === undefined && isObject(info) ? info["body"] : undefined)
+  const wire: Wire = { front, keepAlive: () => createKeepAlive(clock, front.limits.keepAliveMs) }
+  const { cors } = front.threshold
+  const { drain, close } = front.shutdown
+  const serve = (request: Request, info?: unknown, context?: unknown): Promise<Response> => {
+    const answered = handle(wire, request, context === undefined && isObject(info) ? info["body"] : undefined)
+    return cors === undefined ? answered : answered.then((response) => withCors(response, cors, request))
+  }
+  return Object.assign(serve, { drain, close })
 }
 
-/** On Workers a request that the platform gives up never comes to an end, so counting them would count up for ever. */
-const UNCOUNTED: Partial<Limits> = { maxInFlight: Number.MAX_SAFE_INTEGER }
-
-/** The front door, and what its requests take from the platform. */
-interface Door {
-  readonly front: Front
-  readonly clock: Clock
-  /** Makes what keeps one stream open; streams share nothing, since on Workers they must not. */
-  readonly keepAlive: () => KeepAlive
+/** Puts what CORS says on a response. */
+function withCors(response: Response, cors: Cors, request: Request): Response {
+  const list = cors.headersFor(request.headers.get("origin") ?? undefined)
+  for (let at = 0; at < list.length; at += 2) response.headers.append(list[at] ?? "", list[at + 1] ?? "")
+  return response
 }
 
-async function handle(door: Door, request: Request, body: unknown): Promise<Response> {
-  const { front } = door
+/**
+ * On Workers a request that the platform gives up never comes to an end, so counting them would count up for ever, and its
+ * handler needs no deadline.
+ */
+const UNCOUNTED: Partial<Limits> = {
+  maxInFlight: Number.MAX_SAFE_INTEGER,
+  maxInFlightPerPeer: Number.MAX_SAFE_INTEGER,
+  handlerTimeoutMs: Number.MAX_SAFE_INTEGER,
+}
+
+async function handle(wire: Wire, request: Request, body: unknown): Promise<Response> {
+  const { front } = wire
   const { method, url } = request
   const path = pathOf(url)
-  const document = documentAt(front, method, path)
-  if (document !== undefined) return toDocumentResponse(document.body, document.contentType)
   const header = new WebHeaders(request.headers)
-  const refused = checkGuard(front, front.guard, path, header.get("host") ?? hostOf(url), header)
-  if (refused !== undefined) return toResponse(refuse(refused))
+  const met = meet(front, front.threshold, method, path, header.get("host") ?? hostOf(url), header)
+  if (met !== undefined) return "status" in met ? toResponse(met) : toDocumentResponse(met)
   const admission = await admit(front, method, path, header)
   if (isRefused(admission)) return toResponse(admission)
   if (method === "GET") {
-    const exchange = new FetchExchange(request, admission, header, decideAccept(header.get("accept")), door.keepAlive)
+    const exchange = new FetchExchange(request, admission, header, decideAccept(header.get("accept")), wire)
     return exchange.respond(() => front.endpoint.standby(exchange))
   }
   if (method !== "POST") return toResponse(await answerWithoutBody(front, method, header, admission))
-  const accepts = checkPost(front, header)
-  if (typeof accepts !== "number") return toResponse(refuse(accepts))
-  const message = body === undefined ? await readMessage(door, request) : parseBody(front, body)
-  const exchange = new FetchExchange(request, admission, header, accepts, door.keepAlive)
+  const accepts = checkPost(front.limits, header)
+  if (typeof accepts !== "number") return toResponse(refuseAt(front, accepts))
+  const message = body === undefined ? await readMessage(front, request) : parseBody(body, front.decode, front.limits)
+  const exchange = new FetchExchange(request, admission, header, accepts, wire)
   return exchange.respond(() => serveMessage(front, message, exchange))
 }
 
 /** Reads the body within its limits, whatever its announced length, and what it says. */
-async function readMessage({ front, clock }: Door, request: Request): Promise<Message | Fault> {
-  const { limits } = front
+async function readMessage(front: Front, request: Request): Promise<Message | Fault> {
+  const { limits, clock } = front
   if (request.bodyUsed || request.body?.locked) return bodyConsumed("handler(request, { body })")
   if (request.body === null) return parseMessage(EMPTY, front.decode, limits)
   const reader = request.body.getReader()
@@ -129,7 +134,7 @@ async function readMessage({ front, clock }: Door, request: Request): Promise<Me
     reader.cancel().catch(ignore)
   })
   const body = await readBytes(reader, limits).finally(stopDeadline)
-  if (late) return bodyTimeout(limits)
+  if (late) return bodyTooSlow(limits)
   return body instanceof Uint8Array ? parseMessage(body, front.decode, limits) : body
 }
 
@@ -168,11 +173,6 @@ function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
 
 function ignore(): void {
   // A body that cannot be cancelled is not read on either.
-}
-
-function bodyTimeout(limits: Limits): Fault {
-  const text = `Body too slow: it must arrive within ${limits.bodyTimeoutMs} ms (limits.bodyTimeoutMs)`
-  return fault(408, codes.invalidRequest, "body_timeout", text)
 }
 
 /** The path of an absolute URL as a `Request` has it: serialised, so that nothing has to be parsed again. */

@@ -1,20 +1,23 @@
 /**
  * The front door: everything that an HTTP request has to pass before its message is served, in one order for every runtime:
- * guard, path, gate, method, media types, announced length. What reads and writes bytes is each runtime's own.
+ * guard, preflight, path, gate, method. What reads and writes bytes is each runtime's own.
  */
 import { codes } from "../../core/error/codes.js"
+import { misuse } from "../../core/error/error.js"
 import { type Fault, fault } from "../../core/error/fault.js"
 import { type Answer, type Endpoint, type Exchange, type Peer, refuse } from "../../core/exchange.js"
-import { clampText } from "../../core/feature/text.js"
+import { type Cors, type CorsOptions, createCors } from "../../core/http/cors.js"
 import { type Authenticate, authenticate, type Gate, type GateVerdict, type Principal } from "../../core/http/gate.js"
 import { createGuard, type Guard } from "../../core/http/guard.js"
 import type { HeaderFacts } from "../../core/http/header.js"
-import { Accepts, decideAccept, isJsonMedia } from "../../core/http/media.js"
 import { type Limits, resolveLimits } from "../../core/limits.js"
 import type { Message } from "../../core/wire/message.js"
-import { type DecodeUtf8, parseMessage, parseParsed } from "../../core/wire/parse.js"
+import type { DecodeUtf8 } from "../../core/wire/parse.js"
 import type { Logger } from "../../observe/log.js"
 import type { EndpointOptions } from "../../server/options.js"
+import { createSystemClock } from "../../store/clock.js"
+import type { Clock } from "../../store/port.js"
+import { createShutdown, type Shutdown } from "../shutdown.js"
 
 /** The options that every way of serving over HTTP takes. */
 export interface HttpOptions extends EndpointOptions {
@@ -26,6 +29,11 @@ export interface HttpOptions extends EndpointOptions {
   readonly allowedHosts?: readonly string[]
   /** Origins of web pages that may call. */
   readonly allowedOrigins?: readonly string[]
+  /**
+   * Which web pages may read answers: `true` for all that may call, which are those of `allowedOrigins` and, on a loopback
+   * address, those of this machine; or a list, and more. Default: none of another origin.
+   */
+  readonly cors?: boolean | CorsOptions
 }
 
 /** What is served: a server made by `createServer()`. */
@@ -34,59 +42,122 @@ export interface Servable {
   endpoint(options?: EndpointOptions): Endpoint
 }
 
+/** Where a handler stands: at an address of this machine alone, at a public one, or wherever its connections come in. */
+export type Place = "loopback" | "public" | "unknown"
+
+/** What decides about a request by where its connection came in. */
+export interface Threshold {
+  readonly guard: Guard
+  /** Undefined when pages of other origins may read nothing. */
+  readonly cors: Cors | undefined
+}
+
 /** The front door of one handler. */
 export interface Front {
   readonly endpoint: Endpoint
   readonly limits: Limits
+  readonly clock: Clock
   readonly logger: Logger
   readonly decode: DecodeUtf8
   readonly path: string | undefined
   readonly gate: Gate | undefined
-  readonly guard: Guard
-  /** The guard for connections that reached a loopback address, when it is not known beforehand. */
-  readonly localGuard: Guard
+  readonly threshold: Threshold
+  /** The threshold of connections that reached a loopback address, when that is not known beforehand. */
+  readonly localThreshold: Threshold
+  readonly shutdown: Shutdown
+  /** What is answered to GET by path, before the path is looked at. */
+  readonly probes: ReadonlyMap<string, () => Answer>
 }
 
-/** Makes the front door. `loopback` is whether the bind is known to be a loopback address. */
-export function createFront(server: Servable, options: HttpOptions, loopback: boolean, decode: DecodeUtf8): Front {
-  const { path, auth, allowedHosts, allowedOrigins } = options
-  const lists = {
-    ...(allowedHosts === undefined ? {} : { allowedHosts }),
-    ...(allowedOrigins === undefined ? {} : { allowedOrigins }),
-  }
-  const localGuard = createGuard({ loopback: true, ...lists })
+/** What {@link createFront} is made of beside the options. */
+export interface FrontParts {
+  readonly place: Place
+  readonly decode: DecodeUtf8
+  readonly probes?: Front["probes"]
+}
+
+/**
+ * Makes the front door.
+ *
+ * @throws `McpError` of kind `misuse` for an option that cannot be.
+ */
+export function createFront(server: Servable, options: HttpOptions, parts: FrontParts): Front {
+  const { path, auth, clock = createSystemClock() } = options
+  const { place, decode, probes = NO_PROBES } = parts
+  const localThreshold = createThreshold(options, "loopback")
+  const limits = resolveLimits(options.limits)
+  const threshold = place === "loopback" ? localThreshold : createThreshold(options, place)
+  const endpoint = server.endpoint({ ...options, clock })
   return {
-    endpoint: server.endpoint(options),
-    limits: resolveLimits(options.limits),
+    endpoint,
+    limits,
+    clock,
     logger: server.logger,
     decode,
     path,
     gate: typeof auth === "function" ? authenticate(auth) : auth,
-    guard: loopback ? localGuard : createGuard({ loopback: false, ...lists }),
-    localGuard,
+    threshold,
+    localThreshold,
+    shutdown: createShutdown(endpoint, clock, limits.drainMs),
+    probes,
   }
 }
 
-/** A document that the gate answers to GET without a check, when there is one at this path. */
-export function documentAt(front: Front, method: string, path: string): GateDocument | undefined {
-  return method === "GET" ? front.gate?.documents?.[path]?.() : undefined
+const NO_PROBES: Front["probes"] = new Map()
+
+function createThreshold({ allowedHosts, allowedOrigins = [], cors }: HttpOptions, place: Place): Threshold {
+  const loopback = place === "loopback"
+  const readers = typeof cors === "object" ? cors : {}
+  const admitted = [...allowedOrigins, ...(readers.origins ?? [])]
+  if (cors !== undefined && cors !== false && admitted.length === 0 && place === "public") {
+    throw misuse("invalid_option", "cors: no page could read here; name origins in cors.origins or allowedOrigins")
+  }
+  return {
+    guard: createGuard({
+      loopback,
+      allowedOrigins: admitted,
+      ...(allowedHosts === undefined ? {} : { allowedHosts }),
+      crossesLocally: cors !== undefined && cors !== false && readers.origins === undefined,
+    }),
+    cors: cors === undefined || cors === false ? undefined : createCors(readers, { allowedOrigins, loopback }),
+  }
 }
 
 /** A document of the gate. */
 export type GateDocument = ReturnType<NonNullable<Gate["documents"]>[string]>
 
-/** Refuses what must not reach the gate: the wrong host, origin or path. */
-export function checkGuard(
+/**
+ * Meets a request at the door. Answers what needs no admission, and whatever must not reach the gate: the wrong host or origin, a
+ * preflight, a probe, a document of the gate, the wrong path. Undefined for everything else.
+ */
+export function meet(
   front: Front,
-  guard: Guard,
+  { guard, cors }: Threshold,
+  method: string,
   path: string,
   host: string | undefined,
   header: HeaderFacts,
-): Fault | undefined {
+): Answer | GateDocument | undefined {
   const refused = guard.check(host, header.get("origin"), header.get("sec-fetch-site"))
-  if (refused !== undefined) return refused
+  if (refused !== undefined) return refuseAt(front, refused)
+  if (method === "GET" || method === "HEAD") {
+    const found = front.probes.get(path)?.() ?? front.gate?.documents?.[path]?.()
+    if (found !== undefined) return found
+  }
+  if (cors !== undefined && method === "OPTIONS" && header.get("access-control-request-method") !== undefined) {
+    return { status: 204, text: undefined, headers: cors.preflight(header.get("access-control-request-headers")) }
+  }
   if (front.path === undefined || path === front.path) return undefined
-  return fault(404, codes.invalidRequest, "path_not_found", `Not found: the MCP endpoint is at ${front.path}`)
+  return refuseAt(
+    front,
+    fault(404, codes.invalidRequest, "path_not_found", `Not found: the MCP endpoint is at ${front.path}`),
+  )
+}
+
+/** Refuses a request before there is a message to serve, and tells whoever watches. */
+export function refuseAt(front: Front, refused: Fault, headers?: Answer["headers"]): Answer {
+  front.endpoint.refused(refused, "http")
+  return refuse(refused, headers)
 }
 
 /** Asks the gate, if there is one: the peer that may be served, or the answer to whoever may not. A gate that fails admits nobody. */
@@ -118,7 +189,7 @@ function toAdmission(front: Front, verdict: GateVerdict): Peer | Answer {
   if (verdict.cause !== undefined) front.logger.error("the gate failed", { error: verdict.cause })
   const code = verdict.status === 500 ? codes.internalError : codes.invalidRequest
   const headers = verdict.challenge === undefined ? undefined : { "WWW-Authenticate": verdict.challenge }
-  return refuse(fault(verdict.status, code, verdict.reason, verdict.message), headers)
+  return refuseAt(front, fault(verdict.status, code, verdict.reason, verdict.message), headers)
 }
 
 function gateFailed(cause: unknown): GateVerdict {
@@ -147,72 +218,10 @@ export function answerWithoutBody(
 ): Answer | Promise<Answer> {
   if (method === "DELETE") return front.endpoint.end(header, peer.principal)
   const text = "Method not allowed: messages are sent by POST"
-  return refuse(fault(405, codes.invalidRequest, "method_not_allowed", text), { Allow: "POST" })
-}
-
-/** What a POST may be answered with, or why its body is not read. */
-export function checkPost(front: Front, header: HeaderFacts): Accepts | Fault {
-  const type = header.get("content-type")
-  if (!isJsonMedia(type)) {
-    const text = `Unsupported media type: expected application/json in UTF-8, got ${clampText(type ?? "none")}`
-    return fault(415, codes.invalidRequest, "unsupported_media_type", text)
-  }
-  const encoding = header.get("content-encoding")
-  if (encoding !== undefined && encoding !== "identity") {
-    return fault(415, codes.invalidRequest, "unsupported_encoding", "Unsupported: an encoded request body")
-  }
-  const accepts = decideAccept(header.get("accept"))
-  if (accepts === Accepts.none) {
-    const text = "Not acceptable: Accept must allow application/json or text/event-stream"
-    return fault(406, codes.invalidRequest, "not_acceptable", text)
-  }
-  if (Number(header.get("content-length")) > front.limits.maxBodyBytes) return bodyTooLarge(front.limits)
-  return accepts
-}
-
-/** The message in a body that a framework has parsed, or has read as text or bytes. */
-export function parseBody(front: Front, body: unknown): Message | Fault {
-  if (typeof body === "string") return parseMessage(new TextEncoder().encode(body), front.decode, front.limits)
-  if (body instanceof Uint8Array) return parseMessage(body, front.decode, front.limits)
-  return parseParsed(body, front.limits)
+  return refuseAt(front, fault(405, codes.invalidRequest, "method_not_allowed", text), { Allow: "POST" })
 }
 
 /** Serves a message, or says why there is none. */
 export function serveMessage(front: Front, message: Message | Fault, exchange: Exchange): Answer | Promise<Answer> {
-  return message.kind === "fault" ? refuse(message) : front.endpoint.serve(message, exchange)
+  return message.kind === "fault" ? refuseAt(front, message) : front.endpoint.serve(message, exchange)
 }
-
-/** The refusal of a body that is too large. */
-export function bodyTooLarge(limits: Limits): Fault {
-  const text = `Body too large: at most ${limits.maxBodyBytes} bytes (limits.maxBodyBytes)`
-  return fault(413, codes.invalidRequest, "body_too_large", text)
-}
-
-/** The refusal of a body that was read before. `passIt` is how the framework passes it on. */
-export function bodyConsumed(passIt: string): Fault {
-  const text = `Internal error: the body was read before it reached the MCP handler; pass it on as ${passIt}`
-  return fault(500, codes.internalError, "body_consumed", text)
-}
-
-/** Headers that stand on every answer, as a flat list. */
-export const SECURITY_HEADERS: readonly string[] = ["X-Content-Type-Options", "nosniff", "X-Frame-Options", "DENY"]
-
-/** Headers of a JSON answer, as a flat list. */
-export const JSON_HEADERS: readonly string[] = [
-  "Content-Type",
-  "application/json",
-  "Cache-Control",
-  "no-store",
-  ...SECURITY_HEADERS,
-]
-
-/** Headers of an event stream, as a flat list: no proxy is to hold it back or to change it. */
-export const STREAM_HEADERS: readonly string[] = [
-  "Content-Type",
-  "text/event-stream",
-  "Cache-Control",
-  "no-store, no-transform",
-  "X-Accel-Buffering",
-  "no",
-  ...SECURITY_HEADERS,
-]

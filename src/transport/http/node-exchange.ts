@@ -5,7 +5,9 @@ import type { Answer, Exchange, Peer } from "../../core/exchange.js"
 import type { HeaderFacts } from "../../core/http/header.js"
 import { Accepts } from "../../core/http/media.js"
 import { COMMENT, isEvent, type KeepAlive, type Quiet, toEvent, toPrimer } from "./event-stream.js"
-import { type GateDocument, JSON_HEADERS, SECURITY_HEADERS, STREAM_HEADERS } from "./front.js"
+import type { Front, GateDocument } from "./front.js"
+import { JSON_HEADERS, SECURITY_HEADERS, STREAM_HEADERS } from "./headers.js"
+import type { Arrivals } from "./node-body.js"
 
 /** The headers of a request by lower-case name, as Node has them. */
 type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
@@ -32,6 +34,12 @@ export class NodeHeaders implements HeaderFacts {
   }
 }
 
+/** The front door, and what its requests share. */
+export interface Door extends Arrivals {
+  readonly front: Front
+  readonly keepAlive: KeepAlive
+}
+
 /** An {@link Exchange} over one `node:http` response. */
 export class NodeExchange implements Exchange, Quiet {
   readonly peer: Peer
@@ -39,22 +47,23 @@ export class NodeExchange implements Exchange, Quiet {
   readonly canStream: boolean
   readonly onlyStreams: boolean
   readonly #response: ServerResponse
-  readonly #keepAlive: KeepAlive
+  readonly #door: Door
   #streaming = false
 
-  constructor(response: ServerResponse, peer: Peer, header: HeaderFacts, accepts: Accepts, keepAlive: KeepAlive) {
+  constructor(response: ServerResponse, peer: Peer, header: HeaderFacts, accepts: Accepts, door: Door) {
     this.#response = response
     this.peer = peer
     this.header = header
     this.canStream = (accepts & Accepts.stream) !== 0
     this.onlyStreams = (accepts & Accepts.json) === 0
-    this.#keepAlive = keepAlive
+    this.#door = door
   }
 
   send(frame: string, eventId?: string): void {
     if (!this.canStream || !this.#isOpen()) return
     if (!this.#streaming) this.#openStream(undefined)
-    this.#response.write(toEvent(frame, eventId))
+    if (this.#response.writableLength > this.#door.limits.maxBufferedBytes) this.#drop()
+    else this.#response.write(toEvent(frame, eventId))
   }
 
   hold(): void {
@@ -71,7 +80,7 @@ export class NodeExchange implements Exchange, Quiet {
   close(): void {
     if (!this.#isOpen()) return
     if (!this.#streaming && this.canStream) this.#openStream(undefined)
-    if (!this.#streaming) this.#response.writeHead(202, [...SECURITY_HEADERS])
+    if (!this.#streaming) this.#writeHead(202, SECURITY_HEADERS.slice())
     this.#response.end()
   }
 
@@ -92,8 +101,10 @@ export class NodeExchange implements Exchange, Quiet {
   async flush(): Promise<void> {
     const response = this.#response
     if (!this.#isOpen() || !response.writableNeedDrain) return
+    const release = closeWhenStuck(response, this.#door)
     await new Promise<void>((resolve) => {
       const done = (): void => {
+        release()
         response.off("drain", done)
         response.off("close", done)
         resolve()
@@ -106,27 +117,32 @@ export class NodeExchange implements Exchange, Quiet {
   /** Writes the answer and ends the response. */
   finish(answer: Answer): void {
     if (!this.#isOpen()) return
-    if (answer.text === undefined) return answer.status === 200 ? this.close() : this.#writeEmpty(answer)
-    if (isEvent(answer, this.#streaming, this.onlyStreams)) {
-      if (!this.#streaming) this.#openStream(answer.headers)
-      this.#response.end(toEvent(answer.text))
-      return
+    if (answer.text === undefined && answer.status === 200) return this.close()
+    if (answer.text === undefined || !isEvent(answer, this.#streaming, this.onlyStreams)) {
+      return writeAnswer(this.#response, answer, this.#door)
     }
-    writeJson(this.#response, answer.status, answer.text, answer.headers)
-  }
-
-  #writeEmpty(answer: Answer): void {
-    const head = withHeaders(SECURITY_HEADERS, answer.headers)
-    head.push("Content-Length", "0")
-    this.#response.writeHead(answer.status, head).end()
+    if (!this.#streaming) this.#openStream(answer.headers)
+    end(this.#response, toEvent(answer.text), this.#door)
   }
 
   #openStream(headers: Answer["headers"], first = COMMENT): void {
     this.#streaming = true
-    this.#response.writeHead(200, withHeaders(STREAM_HEADERS, headers))
+    this.#writeHead(200, withHeaders(STREAM_HEADERS, headers))
     this.#response.write(first)
-    this.#keepAlive.add(this)
-    this.#response.once("close", () => this.#keepAlive.delete(this))
+    this.#door.keepAlive.add(this)
+    this.#response.once("close", () => this.#door.keepAlive.delete(this))
+  }
+
+  #writeHead(status: number, head: string[]): void {
+    writeHead(this.#response, status, head, this.#door)
+  }
+
+  /** Gives up on a reader that does not read. */
+  #drop(): void {
+    this.#door.front.logger.warn("an event stream was dropped: too much waited for its reader", {
+      limit: "limits.maxBufferedBytes",
+    })
+    this.#response.destroy()
   }
 
   #isOpen(): boolean {
@@ -134,18 +150,41 @@ export class NodeExchange implements Exchange, Quiet {
   }
 }
 
-/** Writes a JSON answer: one head as a flat list, one body with its length. */
-export function writeJson(response: ServerResponse, status: number, text: string, headers: Answer["headers"]): void {
-  const head = withHeaders(JSON_HEADERS, headers)
-  head.push("Content-Length", String(Buffer.byteLength(text)))
-  response.writeHead(status, head)
-  response.end(text)
+/** Writes an answer that is no event stream: one head as a flat list, one body with its length. */
+export function writeAnswer(response: ServerResponse, { status, text, headers }: Answer, door: Door): void {
+  const head = withHeaders(text === undefined ? SECURITY_HEADERS : JSON_HEADERS, headers)
+  if (text !== undefined) head.push("Content-Length", String(Buffer.byteLength(text)))
+  else if (status !== 204) head.push("Content-Length", "0")
+  writeHead(response, status, head, door)
+  end(response, text ?? "", door)
 }
 
 /** Writes a document of the gate. */
-export function writeText(response: ServerResponse, { body, contentType }: GateDocument): void {
+export function writeDocument(response: ServerResponse, { body, contentType }: GateDocument, door: Door): void {
   const length = String(Buffer.byteLength(body))
-  response.writeHead(200, [...SECURITY_HEADERS, "Content-Type", contentType, "Content-Length", length]).end(body)
+  writeHead(response, 200, [...SECURITY_HEADERS, "Content-Type", contentType, "Content-Length", length], door)
+  response.end(body)
+}
+
+/** Writes the head. While the server goes down, a connection serves no further request. */
+function writeHead(response: ServerResponse, status: number, head: string[], { front }: Door): void {
+  if (front.shutdown.isDraining) response.shouldKeepAlive = false
+  response.writeHead(status, head)
+}
+
+/** What fits into the buffers of a connection, so that it leaves whether or not the client reads. */
+const SMALL_BYTES = 65_536
+
+function end(response: ServerResponse, text: string, door: Door): void {
+  if (text.length > SMALL_BYTES) closeWhenStuck(response, door)
+  response.end(text)
+}
+
+/** Closes the connection when for too long nothing of what waits for the client is taken. Answers the function that forgets it. */
+function closeWhenStuck(response: ServerResponse, { limits }: Door): () => void {
+  const { socket } = response
+  socket?.setTimeout(limits.writeTimeoutMs)
+  return () => socket?.setTimeout(0)
 }
 
 function withHeaders(base: readonly string[], headers: Answer["headers"]): string[] {

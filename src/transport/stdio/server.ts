@@ -3,15 +3,17 @@ import { setTimeout as wait } from "node:timers/promises"
 import { resolveLimits } from "../../core/limits.js"
 import { createLineReader } from "../../core/wire/lines.js"
 import type { EndpointOptions } from "../../server/options.js"
+import { createSystemClock } from "../../store/clock.js"
 import type { Servable } from "../http/front.js"
 import { createPipe } from "../pipe.js"
 import type { Channel } from "../port.js"
+import { createShutdown, type Drained } from "../shutdown.js"
 import { decodeUtf8 } from "../utf8.js"
 import { guardStdout, type RawWrite } from "./stdout.js"
 
 /** Options of {@link serveStdio}. */
 export interface StdioOptions extends Omit<EndpointOptions, "sessions"> {
-  /** Stops when it aborts. */
+  /** Drains the server when it aborts. */
   readonly signal?: AbortSignal
   /** Ends the process once the input has ended. Default true. */
   readonly exit?: boolean
@@ -21,7 +23,13 @@ export interface StdioOptions extends Omit<EndpointOptions, "sessions"> {
 export interface RunningStdio {
   /** Resolves once it has stopped. */
   readonly closed: Promise<void>
-  /** Stops: what runs is aborted. Does not end the process. */
+  /**
+   * Goes down without cutting a call: new requests are refused, streams of changes end, calls go on for `ms` (default
+   * `limits.drainMs`, 10 seconds), and those that are left then are aborted. Does not end the process. Called again, it answers
+   * the same.
+   */
+  drain(ms?: number): Promise<Drained>
+  /** Stops at once: what runs is aborted. Does not end the process. */
   close(): Promise<void>
 }
 
@@ -45,7 +53,9 @@ const APART_MS = 1
 export function serveStdio(server: Servable, options: StdioOptions = {}): RunningStdio {
   const { signal, exit = true, ...rest } = options
   const limits = resolveLimits(rest.limits)
-  const endpoint = server.endpoint({ ephemeralState: true, ...rest })
+  const clock = rest.clock ?? createSystemClock()
+  const endpoint = server.endpoint({ ephemeralState: true, ...rest, clock })
+  const shutdown = createShutdown(endpoint, clock, limits.drainMs)
   const { stdin, stdout } = process
   const channel = createStdoutChannel(guardStdout())
   const settle = async (): Promise<void> => {
@@ -71,9 +81,10 @@ export function serveStdio(server: Servable, options: StdioOptions = {}): Runnin
     if (stopping) return
     stopping = true
     stdin.off("data", onData).off("end", onEnd).off("close", onEnd).off("error", onEnd).pause()
-    endpoint.close()
-    pipe.close()
-    void channel.flush().then(() => {
+    shutdown.close()
+    void settle().then(async () => {
+      pipe.close()
+      await channel.flush()
       stdout.off("error", onBroken)
       resolveClosed()
       if (exit && code !== undefined) process.exit(code)
@@ -95,10 +106,19 @@ export function serveStdio(server: Servable, options: StdioOptions = {}): Runnin
 
   stdin.on("data", onData).on("end", onEnd).on("close", onEnd).on("error", onEnd)
   stdout.on("error", onBroken)
+  const drain = async (ms?: number): Promise<Drained> => {
+    const drained = await shutdown.drain(ms)
+    stop(undefined)
+    await closed
+    return drained
+  }
+  const onAbort = (): void => void drain()
   if (signal?.aborted) stop(undefined)
-  else signal?.addEventListener("abort", () => stop(undefined), { once: true })
+  else signal?.addEventListener("abort", onAbort, { once: true })
+  void closed.then(() => signal?.removeEventListener("abort", onAbort))
   return {
     closed,
+    drain,
     close() {
       stop(undefined)
       return closed
