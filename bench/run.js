@@ -5,11 +5,11 @@ import { cpus, loadavg } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { loadAdapters, versionsOf } from "./adapters.js"
+import { isStdio } from "./load/lanes.js"
 import { checkMachine, ROOT, UsageError } from "./load/machine.js"
 
 const COMPARISONS = ["http", "stdio", "client", "startup", "memory", "fan-out", "bundle"]
 const SECTIONS = [...COMPARISONS, "ratio", "profile"]
-const NEED_WRK = ["http", "ratio", "profile"]
 
 try {
   await main()
@@ -27,8 +27,8 @@ async function main() {
   for (const section of sections) {
     if (!SECTIONS.includes(section)) throw new UsageError(`There is no section "${section}": ${SECTIONS.join(", ")}.`)
   }
-  const stdioRatio = first === "ratio" && positionals[1]?.startsWith("stdio-")
-  checkMachine({ needsWrk: !stdioRatio && sections.some((section) => NEED_WRK.includes(section)) })
+  const needsWrk = isSingle ? !isStdio(positionals[1] ?? "") : sections.includes("http")
+  checkMachine({ needsWrk })
   const options = { ...values, mode: positionals[1], work: positionals[2] ?? "echo" }
   for (const section of sections) await runSection(section, isSingle ? options : values)
 }

@@ -1,8 +1,9 @@
 // Serves adapters in this process: `node serve.js conduit '{"mode":"modern-json","port":3000,"tools":2}'`.
-// With several (`floor,conduit`) each gets a port. Over IPC it answers questions: memory, notify, exit.
+// With several (`floor,conduit`) each gets a port. Over IPC it answers questions: memory, notify.
 const [ids = "", json = "{}"] = process.argv.slice(2)
 const { transport, ...options } = { transport: "http", mode: "modern-json", port: 0, tools: 2, ...JSON.parse(json) }
 
+process.on("SIGTERM", () => process.exit(0))
 const adapters = new Map()
 for (const id of ids.split(",")) adapters.set(id, await import(`./adapters/${id}.js`))
 
@@ -22,7 +23,6 @@ if (transport === "stdio") {
 }
 
 async function answer({ question, what, id }, servers) {
-  if (what === "exit") process.exit(0)
   if (what === "memory") {
     for (let round = 0; round < 3; round++) {
       globalThis.gc?.()

@@ -100,11 +100,9 @@ function toLua(text) {
  * @param {readonly import("../adapters.js").Adapter[]} adapters
  * @returns {Promise<import("./rounds.js").Lane[]>}
  */
-export async function openHttpLanes(adapters, { mode, work, tools = 2, inFlight = 64 }) {
-  const server = await startServer(
-    adapters.map(({ id }) => id),
-    { mode, tools },
-  )
+export async function openHttpLanes(adapters, { mode, work = "echo", tools = 2, inFlight = 64, nodeArgs }) {
+  const ids = adapters.map(({ id }) => id)
+  const server = await startServer(ids, { mode, tools }, nodeArgs)
   const lanes = []
   try {
     for (const { id, meta } of adapters) {

@@ -41,12 +41,12 @@ export function startProcess(core, command, options = {}) {
   return child
 }
 
-/** Ends a process and waits for its end. */
-export function stopProcess(child) {
+/** Ends a process and waits for its end; `SIGTERM` lets it end by itself. */
+export function stopProcess(child, signal = "SIGKILL") {
   return new Promise((resolve) => {
     if (child.exitCode !== null || child.signalCode !== null) return resolve()
     child.once("exit", () => resolve())
-    child.kill("SIGKILL")
+    child.kill(signal)
   })
 }
 

@@ -15,7 +15,7 @@
  * @property {string} id of the adapter
  * @property {(seconds: number) => Promise<Sample>} run
  * @property {() => Promise<void>} check throws unless the adapter answers rightly
- * @property {() => Promise<void>} stop
+ * @property {(signal?: "SIGTERM") => Promise<void>} stop ends the process; `SIGTERM` lets it end by itself
  */
 
 /**

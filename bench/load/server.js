@@ -4,16 +4,15 @@ import { SERVER_CORE, startProcess, stopProcess } from "./machine.js"
 /**
  * A process that serves one adapter or several, each on its own port.
  * @typedef {object} ServerProcess
- * @property {import("node:child_process").ChildProcess} child
  * @property {number} pid
  * @property {Record<string, number>} ports by adapter
  * @property {(what: "memory" | "notify", id?: string) => Promise<any>} ask
- * @property {() => Promise<void>} stop
+ * @property {(signal?: "SIGTERM") => Promise<void>} stop
  */
 
-/** The command that serves over stdio. */
-export function stdioCommand(id, tools) {
-  return [process.execPath, "serve.js", id, JSON.stringify({ transport: "stdio", tools })]
+/** The command that serves adapters. */
+export function serveCommand(ids, options, nodeArgs = []) {
+  return [process.execPath, "--expose-gc", ...nodeArgs, "serve.js", ids.join(","), JSON.stringify(options)]
 }
 
 /**
@@ -22,8 +21,8 @@ export function stdioCommand(id, tools) {
  * @param {{ mode?: string, tools?: number, port?: number }} options
  * @returns {Promise<ServerProcess>}
  */
-export async function startServer(ids, options, nodeArgs = []) {
-  const command = [process.execPath, "--expose-gc", ...nodeArgs, "serve.js", ids.join(","), JSON.stringify(options)]
+export async function startServer(ids, options, nodeArgs) {
+  const command = serveCommand(ids, options, nodeArgs)
   const child = startProcess(SERVER_CORE, command, { stdio: ["ignore", "pipe", "pipe", "ipc"] })
   let said = ""
   for (const stream of [child.stdout, child.stderr]) {
@@ -44,7 +43,6 @@ export async function startServer(ids, options, nodeArgs = []) {
   })
   let question = 0
   return {
-    child,
     pid: child.pid,
     ports,
     ask: (what, id = ids[0]) =>
@@ -53,6 +51,6 @@ export async function startServer(ids, options, nodeArgs = []) {
         waiting.set(question, resolve)
         child.send({ question, what, id })
       }),
-    stop: () => stopProcess(child),
+    stop: (signal) => stopProcess(child, signal),
   }
 }

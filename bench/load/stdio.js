@@ -1,15 +1,16 @@
 // stdio load: a driver that writes lines and counts lines, so that next to nothing of the measured time is its own.
-import { eraOf, initializeParams, requestMessage, WORKS } from "../workload/messages.js"
+import { initializeParams, requestMessage, WORKS } from "../workload/messages.js"
 import { cpuTimeUs, SERVER_CORE, startProcess, stopProcess } from "./machine.js"
-import { stdioCommand } from "./server.js"
+import { serveCommand } from "./server.js"
 
 /**
  * Starts one adapter's stdio server and makes a lane of it, with `inFlight` calls on the way at any time.
  * @param {readonly import("../adapters.js").Adapter[]} adapters one
  * @returns {Promise<import("./rounds.js").Lane[]>}
  */
-export async function openStdioLanes([{ id }], { era, work = "echo", tools = 2, inFlight }) {
-  const child = startProcess(SERVER_CORE, stdioCommand(id, tools), { stdio: ["pipe", "pipe", "ignore"] })
+export async function openStdioLanes([{ id }], { era, work = "echo", tools = 2, inFlight = 64, nodeArgs }) {
+  const command = serveCommand([id], { transport: "stdio", tools }, nodeArgs)
+  const child = startProcess(SERVER_CORE, command, { stdio: ["pipe", "pipe", "ignore"] })
   const lines = createLines(child.stdout)
   const { method, params, expect } = WORKS[work]
   const ask = async (message) => {
@@ -33,7 +34,7 @@ export async function openStdioLanes([{ id }], { era, work = "echo", tools = 2, 
     throw error
   }
   const load = createLoad(child, lines, requestMessage(era, MARK, method, params))
-  return [{ id, run: (seconds) => load(seconds * 1000, inFlight), check, stop: () => stopProcess(child) }]
+  return [{ id, run: (seconds) => load(seconds * 1000, inFlight), check, stop: (signal) => stopProcess(child, signal) }]
 }
 
 const MARK = 424_242
@@ -101,9 +102,4 @@ function createLoad(child, lines, message) {
       })
       send(inFlight)
     })
-}
-
-/** The era that a mode such as `stdio-modern` names, or undefined when it is no stdio mode. */
-export function stdioEraOf(mode) {
-  return mode.startsWith("stdio-") ? eraOf(mode.slice("stdio-".length)) : undefined
 }

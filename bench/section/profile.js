@@ -2,9 +2,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { checkAnswer, openSession, runWrk, targetOf } from "../load/http.js"
-import { UsageError } from "../load/machine.js"
-import { startServer } from "../load/server.js"
+import { canServe, checkModeAndWork, openLanes } from "../load/lanes.js"
 import { formatTable } from "../report/table.js"
 
 /** The name of the results' files. */
@@ -13,46 +11,38 @@ export function nameOf({ mode, work, tools = 2 }) {
 }
 
 /** Profiles each adapter in one mode and one piece of work. */
-export async function run(adapters, { mode, work, tools = 2, seconds = 5 }, log) {
-  if (mode === undefined) throw new UsageError("A profile needs a mode and a work, such as: profile modern-json echo")
+export async function run(adapters, options, log) {
+  checkModeAndWork(options)
+  const { mode, work, tools = 2, seconds = 5, inFlight } = options
   const results = []
-  for (const { id, meta } of adapters.filter((adapter) => adapter.meta.http?.includes(mode))) {
-    const { profile, load } = await record(id, targetOf(meta, mode, work), { mode, tools, seconds })
-    const { totalMs, parts, own, withCallees } = analyse(profile, seconds)
-    log(`\n${id}, ${mode} ${work}, ${tools} tools: ${Math.round(totalMs)} ms sampled, ${load.cpuUs.toFixed(1)} µs/call`)
-    const usPerCall = load.cpuUs / 100
-    for (const [title, shares] of [
-      ["by part", parts],
-      ["by function", own],
-      ["with callees", withCallees],
-    ]) {
-      const rows = shares.map(([name, percent]) => [name, percent, percent * usPerCall])
+  for (const adapter of adapters.filter((each) => canServe(each, mode))) {
+    const { profile, load } = await record(adapter, { mode, work, tools, inFlight }, seconds)
+    const { totalMs, ...shares } = analyse(profile, seconds)
+    log(`\n${adapter.id}, ${mode} ${work}, ${tools} tools: ${formatLoad(load)}, ${Math.round(totalMs)} ms sampled`)
+    for (const [title, list] of Object.entries(shares)) {
+      const rows = list.map(([name, percent]) => [name, percent, (percent / 100) * load.cpuUs])
       log(`\n${formatTable([title, "%", "µs/call"], rows)}`)
     }
-    results.push({ adapter: id, load, totalMs, parts, own, withCallees })
+    results.push({ adapter: adapter.id, load, totalMs, ...shares })
   }
   return results
 }
 
-async function record(id, target, { mode, tools, seconds }) {
+function formatLoad({ cpuUs, callsPerSecond }) {
+  return `${cpuUs.toFixed(1)} µs/call at ${Math.round(callsPerSecond)} calls/s, profiler included`
+}
+
+async function record(adapter, options, seconds) {
   const folder = mkdtempSync(join(tmpdir(), "conduit-bench-"))
-  const flags = ["--cpu-prof", `--cpu-prof-dir=${folder}`, "--cpu-prof-interval=200"]
-  const server = await startServer([id], { mode, tools }, flags)
+  const nodeArgs = ["--cpu-prof", `--cpu-prof-dir=${folder}`, "--cpu-prof-interval=200"]
   try {
-    const port = server.ports[id]
-    const sessions = []
-    if (mode.startsWith("session")) for (let i = 0; i < 64; i++) sessions.push(await openSession(port, target))
-    await checkAnswer(port, target, sessions[0])
-    const lane = { pid: server.pid, port, target, sessions }
-    await runWrk(lane, { seconds: 3, inFlight: 64 })
-    const load = await runWrk(lane, { seconds: seconds + 1, inFlight: 64 })
-    const ended = new Promise((resolve) => server.child.once("exit", resolve))
-    void server.ask("exit")
-    await ended
+    const [lane] = await openLanes([adapter], { ...options, nodeArgs })
+    await lane.run(3)
+    const load = await lane.run(seconds + 1)
+    await lane.stop("SIGTERM")
     const [file] = readdirSync(folder).filter((name) => name.endsWith(".cpuprofile"))
     return { profile: JSON.parse(readFileSync(join(folder, file), "utf8")), load }
   } finally {
-    await server.stop()
     rmSync(folder, { recursive: true, force: true })
   }
 }
@@ -82,9 +72,9 @@ function analyse({ nodes, samples, timeDeltas }, seconds) {
       .map(([name, time]) => [name, (100 * time) / total])
   return {
     totalMs: total / 1000,
-    parts: sharesOf(times.parts, 30),
-    own: sharesOf(times.own, 50),
-    withCallees: sharesOf(times.withCallees, 70),
+    "by part": sharesOf(times.parts, 30),
+    "by function": sharesOf(times.own, 50),
+    "with callees": sharesOf(times.withCallees, 70),
   }
 }
 
