@@ -1,6 +1,6 @@
 /** A server on one end of a pipe: both eras may interleave on it, and its ids are unique across both. */
 import { codes } from "../core/error/codes.js"
-import { fault } from "../core/error/fault.js"
+import { type Fault, fault } from "../core/error/fault.js"
 import type { Answer, Endpoint, Exchange, InFlight, Peer, Sink } from "../core/exchange.js"
 import type { Limits } from "../core/limits.js"
 import { faultText } from "../core/wire/build.js"
@@ -57,6 +57,10 @@ export function createPipe(parts: PipeParts): Pipe {
       if (busy === 0) idle?.()
     },
   }
+  const refuse = (refused: Fault): void => {
+    endpoint.refused(refused, "pipe")
+    send(faultText(refused))
+  }
   const answered = (exchange: PipeExchange, answer: Answer): void => {
     exchange.finish(answer)
     exchange.leave()
@@ -65,7 +69,7 @@ export function createPipe(parts: PipeParts): Pipe {
   return {
     receive(bytes) {
       const message = parseMessage(bytes, decode, limits)
-      if (message.kind === "fault") return message.isStray ? undefined : send(faultText(message))
+      if (message.kind === "fault") return message.isStray ? undefined : refuse(message)
       const exchange = new PipeExchange(end)
       if (message.kind !== "request") return void endpoint.serve(message, exchange)
       exchange.enter()
@@ -75,7 +79,7 @@ export function createPipe(parts: PipeParts): Pipe {
     },
     refuseLength(length) {
       const text = `Invalid request: the message has ${length} bytes, at most ${limits.maxLineBytes} are read (limits.maxLineBytes)`
-      send(faultText(fault(400, codes.invalidRequest, "line_too_long", text)))
+      refuse(fault(400, codes.invalidRequest, "line_too_long", text))
     },
     whenIdle(run) {
       if (busy === 0) run()
