@@ -309,7 +309,7 @@ describe("a question that nobody awaits", () => {
   it("raises none in a longer run either, which it ends", async () => {
     const { call } = subject(async (_, ctx) => {
       void ctx.elicit("Who?", name)
-      await settle()
+      await new Promise((resolve) => ctx.signal.addEventListener("abort", resolve))
       await ctx.once("late", () => 1)
       return "done"
     })
