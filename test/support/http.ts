@@ -62,7 +62,8 @@ export async function openSession(url: string, protocolVersion = "2025-11-25"): 
 
 const JSON_HEADERS = { "content-type": "application/json", accept: "application/json, text/event-stream" }
 
-function toMessages(type: string | undefined, text: string): readonly Json[] {
+/** The messages of a body: the events of a stream, or the one of a JSON body. */
+export function toMessages(type: string | undefined, text: string): readonly Json[] {
   if (type?.startsWith("text/event-stream")) {
     return text
       .split("\n\n")
