@@ -55,6 +55,10 @@ export interface Limits {
   readonly maxStreamBytes: number
   /** The most that is kept of all streams together; beyond it a stream loses its own. Default 64 MiB. */
   readonly maxEventBytes: number
+  /** How many connections of the deprecated HTTP+SSE transport may be open at once. Default 1,000; 503 beyond it. */
+  readonly maxSseConnections: number
+  /** How long such a connection may stay open. Default 1 hour. */
+  readonly sseLifetimeMs: number
 }
 
 /** The defaults of {@link Limits}. */
@@ -85,6 +89,8 @@ export const DEFAULT_LIMITS: Limits = {
   eventTtlMs: 5 * 60_000,
   maxStreamBytes: 4 << 20,
   maxEventBytes: 64 << 20,
+  maxSseConnections: 1_000,
+  sseLifetimeMs: 60 * 60_000,
 }
 
 /**

@@ -2,9 +2,10 @@
 import { codes } from "../core/error/codes.js"
 import { type Fault, fault } from "../core/error/fault.js"
 import type { Answer, Endpoint, Exchange, InFlight, Peer, Sink } from "../core/exchange.js"
+import type { Principal } from "../core/http/gate.js"
 import type { Limits } from "../core/limits.js"
 import { faultText } from "../core/wire/build.js"
-import type { RequestId } from "../core/wire/message.js"
+import type { Message, RequestId } from "../core/wire/message.js"
 import { type DecodeUtf8, parseMessage } from "../core/wire/parse.js"
 import type { Channel } from "./port.js"
 
@@ -12,6 +13,8 @@ import type { Channel } from "./port.js"
 export interface Pipe {
   /** Serves one message, as bytes without a line break. */
   receive(bytes: Uint8Array): void
+  /** Serves one message that was read already. */
+  serve(message: Message): void
   /** Refuses a message that was too long to be read. */
   refuseLength(length: number): void
   /** Calls `run` once nothing is being worked on, or at once. */
@@ -26,6 +29,8 @@ export interface PipeParts {
   readonly channel: Channel
   readonly limits: Limits
   readonly decode: DecodeUtf8
+  /** Who is at the other end; undefined where that is not known. */
+  readonly principal?: Principal | undefined
   /**
    * Resolves once what was sent has left and is likely to be read by itself. The answer of a call that sent something before
    * waits for it: clients exist that hear a response before the notifications that they read in one piece with it, and drop
@@ -36,7 +41,7 @@ export interface PipeParts {
 
 /** Puts an endpoint on a channel. */
 export function createPipe(parts: PipeParts): Pipe {
-  const { endpoint, channel, limits, decode, settle = () => channel.flush() } = parts
+  const { endpoint, channel, limits, decode, principal, settle = () => channel.flush() } = parts
   const inFlight = new Map<RequestId, InFlight>()
   let busy = 0
   let closed = false
@@ -46,7 +51,7 @@ export function createPipe(parts: PipeParts): Pipe {
     if (!closed) channel.send(text)
   }
   const sink: Sink = { send, flush: () => channel.flush() }
-  const peer: Peer = { kind: "pipe", principal: undefined, inFlight, sink, session: undefined }
+  const peer: Peer = { kind: "pipe", principal, inFlight, sink, session: undefined }
   const end: ServerEnd = {
     peer,
     sink,
@@ -66,17 +71,22 @@ export function createPipe(parts: PipeParts): Pipe {
     exchange.leave()
   }
 
+  const serve = (message: Message): void => {
+    const exchange = new PipeExchange(end)
+    if (message.kind !== "request") return void endpoint.serve(message, exchange)
+    exchange.enter()
+    const answer = endpoint.serve(message, exchange)
+    if (answer instanceof Promise) void answer.then((settled) => answered(exchange, settled))
+    else answered(exchange, answer)
+  }
+
   return {
     receive(bytes) {
       const message = parseMessage(bytes, decode, limits)
-      if (message.kind === "fault") return message.isStray ? undefined : refuse(message)
-      const exchange = new PipeExchange(end)
-      if (message.kind !== "request") return void endpoint.serve(message, exchange)
-      exchange.enter()
-      const answer = endpoint.serve(message, exchange)
-      if (answer instanceof Promise) void answer.then((settled) => answered(exchange, settled))
-      else answered(exchange, answer)
+      if (message.kind !== "fault") serve(message)
+      else if (!message.isStray) refuse(message)
     },
+    serve,
     refuseLength(length) {
       const text = `Invalid request: the message has ${length} bytes, at most ${limits.maxLineBytes} are read (limits.maxLineBytes)`
       refuse(fault(400, codes.invalidRequest, "line_too_long", text))

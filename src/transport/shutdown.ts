@@ -26,14 +26,15 @@ export interface Shutdown extends Drainable {
   readonly isDraining: boolean
 }
 
-/** Makes the {@link Shutdown} of an endpoint. */
-export function createShutdown(endpoint: Endpoint, clock: Clock, drainMs: number): Shutdown {
+/** Makes the {@link Shutdown} of an endpoint. `onClose` hears when nothing runs any more. */
+export function createShutdown(endpoint: Endpoint, clock: Clock, drainMs: number, onClose = (): void => {}): Shutdown {
   let draining: Promise<Drained> | undefined
   let isDraining = false
   let cut = 0
   const close = (): void => {
     isDraining = true
     cut += endpoint.close()
+    onClose()
   }
   const drain = async (ms: number): Promise<Drained> => {
     isDraining = true

@@ -20,7 +20,7 @@ export function invalidParams(call: Call, problem: string, data?: JsonObject): A
 }
 
 /** The refusal of what there is no room for at the moment. */
-export function overloaded(id: RequestId, why: string): Answer {
+export function overloaded(id: RequestId | undefined, why: string): Answer {
   return refuse(fault(503, codes.internalError, "overloaded", `Server is busy: ${why}`, id), { "Retry-After": "1" })
 }
 

@@ -18,6 +18,7 @@ import type { EndpointOptions } from "../../server/options.js"
 import { createSystemClock } from "../../store/clock.js"
 import type { Clock } from "../../store/port.js"
 import { createShutdown, type Shutdown } from "../shutdown.js"
+import { SseConnections } from "./sse.js"
 
 /** The options that every way of serving over HTTP takes. */
 export interface HttpOptions extends EndpointOptions {
@@ -65,6 +66,8 @@ export interface Front {
   /** The threshold of connections that reached a loopback address, when that is not known beforehand. */
   readonly localThreshold: Threshold
   readonly shutdown: Shutdown
+  /** The deprecated HTTP+SSE transport, where it is offered. */
+  readonly sse: SseConnections | undefined
   /** What is answered to GET by path, before the path is looked at. */
   readonly probes: ReadonlyMap<string, () => Answer>
 }
@@ -74,6 +77,8 @@ export interface FrontParts {
   readonly place: Place
   readonly decode: DecodeUtf8
   readonly probes?: Front["probes"]
+  /** Whether the deprecated HTTP+SSE transport is offered. */
+  readonly sse?: boolean
 }
 
 /**
@@ -83,11 +88,12 @@ export interface FrontParts {
  */
 export function createFront(server: Servable, options: HttpOptions, parts: FrontParts): Front {
   const { path, auth, clock = createSystemClock() } = options
-  const { place, decode, probes = NO_PROBES } = parts
+  const { place, decode, probes = NO_PROBES, sse: offersSse = false } = parts
   const localThreshold = createThreshold(options, "loopback")
   const limits = resolveLimits(options.limits)
   const threshold = place === "loopback" ? localThreshold : createThreshold(options, place)
   const endpoint = server.endpoint({ ...options, clock })
+  const sse = offersSse ? new SseConnections({ endpoint, decode, limits, clock }) : undefined
   return {
     endpoint,
     limits,
@@ -98,7 +104,8 @@ export function createFront(server: Servable, options: HttpOptions, parts: Front
     gate: typeof auth === "function" ? authenticate(auth) : auth,
     threshold,
     localThreshold,
-    shutdown: createShutdown(endpoint, clock, limits.drainMs),
+    shutdown: createShutdown(endpoint, clock, limits.drainMs, () => sse?.close()),
+    sse,
     probes,
   }
 }
@@ -147,7 +154,7 @@ export function meet(
   if (cors !== undefined && method === "OPTIONS" && header.get("access-control-request-method") !== undefined) {
     return { status: 204, text: undefined, headers: cors.preflight(header.get("access-control-request-headers")) }
   }
-  if (front.path === undefined || path === front.path) return undefined
+  if (front.path === undefined || path === front.path || front.sse?.isAt(path) === true) return undefined
   return refuseAt(
     front,
     fault(404, codes.invalidRequest, "path_not_found", `Not found: the MCP endpoint is at ${front.path}`),

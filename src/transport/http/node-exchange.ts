@@ -66,6 +66,12 @@ export class NodeExchange implements Exchange, Quiet {
     else this.#response.write(toEvent(frame, eventId))
   }
 
+  /** Sends an event with a name, which carries no message. */
+  sendNamed(event: string, data: string): void {
+    this.hold()
+    this.#response.write(`event: ${event}\ndata: ${data}\n\n`)
+  }
+
   hold(): void {
     if (this.canStream && !this.#streaming && this.#isOpen()) this.#openStream(undefined)
   }

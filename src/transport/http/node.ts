@@ -1,10 +1,11 @@
 /** HTTP on `node:http`: a handler for any Node server or framework. */
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { Fault } from "../../core/error/fault.js"
+import { codes } from "../../core/error/codes.js"
+import { type Fault, fault } from "../../core/error/fault.js"
 import type { Answer, Peer } from "../../core/exchange.js"
 import { isLoopbackName } from "../../core/http/authority.js"
 import type { HeaderFacts } from "../../core/http/header.js"
-import { decideAccept } from "../../core/http/media.js"
+import { type Accepts, decideAccept } from "../../core/http/media.js"
 import type { Message } from "../../core/wire/message.js"
 import { parseMessage } from "../../core/wire/parse.js"
 import { createDeadlines } from "../../store/deadlines.js"
@@ -26,6 +27,7 @@ import {
 } from "./front.js"
 import { readBody } from "./node-body.js"
 import { type Door, NodeExchange, NodeHeaders, writeAnswer, writeDocument } from "./node-exchange.js"
+import type { SseConnections } from "./sse.js"
 
 /** A request as frameworks pass it on: perhaps with a body that they have parsed. */
 export interface NodeRequest extends IncomingMessage {
@@ -98,7 +100,14 @@ function follow(
 ): void {
   const { front } = door
   if (isRefused(admission)) return answerEarly(door, request, response, admission)
-  if (request.method === "POST") return receive(door, request, response, header, admission)
+  if (front.sse?.isAt(pathOf(request.url)) === true)
+    return followSse(door, front.sse, request, response, header, admission)
+  if (request.method === "POST") {
+    return receive(door, request, response, header, (message, accepts) => {
+      const exchange = new NodeExchange(response, admission, header, accepts, door)
+      settle(serveMessage(front, message, exchange), (answer) => exchange.finish(answer))
+    })
+  }
   if (request.method === "GET") {
     const exchange = new NodeExchange(response, admission, header, decideAccept(header.get("accept")), door)
     return settle(front.endpoint.standby(exchange), (answer) => exchange.finish(answer))
@@ -112,22 +121,48 @@ function settle(answered: Answer | Promise<Answer>, write: (answer: Answer) => v
   else write(answered)
 }
 
-/** Takes the message of a POST, and serves it. */
-function receive(door: Door, request: NodeRequest, response: ServerResponse, header: HeaderFacts, peer: Peer): void {
+/** Goes on with a request of the deprecated transport. */
+function followSse(
+  door: Door,
+  sse: SseConnections,
+  request: NodeRequest,
+  response: ServerResponse,
+  header: HeaderFacts,
+  peer: Peer,
+): void {
+  const { method, url = "" } = request
+  const served = sse.methodAt(pathOf(url))
+  if (method !== served) {
+    const wrong = fault(405, codes.invalidRequest, "method_not_allowed", `Method not allowed: ${served} is served here`)
+    return answerEarly(door, request, response, refuseAt(door.front, wrong, { Allow: served }))
+  }
+  if (served === "GET") {
+    const exchange = new NodeExchange(response, peer, header, decideAccept(header.get("accept")), door)
+    return settle(sse.open(exchange), (answer) => exchange.finish(answer))
+  }
+  const id = new URLSearchParams(url.slice(url.indexOf("?"))).get("sessionId") ?? undefined
+  receive(door, request, response, header, (message) =>
+    writeAnswer(response, sse.receive(id, peer.principal, message), door),
+  )
+}
+
+/** Takes the message of a POST. */
+function receive(
+  door: Door,
+  request: NodeRequest,
+  response: ServerResponse,
+  header: HeaderFacts,
+  deliver: (message: Message | Fault, accepts: Accepts) => void,
+): void {
   const { front } = door
   const accepts = checkPost(front.limits, header)
   if (typeof accepts !== "number") return answerEarly(door, request, response, refuseAt(front, accepts))
-  const exchange = new NodeExchange(response, peer, header, accepts, door)
-  if (request.body !== undefined) return serve(front, parseBody(request.body, decodeUtf8, front.limits), exchange)
-  if (request.readableEnded) return serve(front, bodyConsumed("request.body"), exchange)
+  if (request.body !== undefined) return deliver(parseBody(request.body, decodeUtf8, front.limits), accepts)
+  if (request.readableEnded) return deliver(bodyConsumed("request.body"), accepts)
   readBody(request, door, (body) => {
-    if (body instanceof Uint8Array) serve(front, parseMessage(body, decodeUtf8, front.limits), exchange)
+    if (body instanceof Uint8Array) deliver(parseMessage(body, decodeUtf8, front.limits), accepts)
     else answerEarly(door, request, response, refuseAt(front, body), true)
   })
-}
-
-function serve(front: Front, message: Message | Fault, exchange: NodeExchange): void {
-  settle(serveMessage(front, message, exchange), (answer) => exchange.finish(answer))
 }
 
 /** What is left of a body up to this size is read and forgotten, so that its connection can go on. */

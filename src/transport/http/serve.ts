@@ -7,6 +7,7 @@ import { type Drained, within } from "../shutdown.js"
 import { decodeUtf8 } from "../utf8.js"
 import { createFront, type Front, type HttpOptions, type Servable } from "./front.js"
 import { createListener, isLoopbackAddress } from "./node.js"
+import { MESSAGES_PATH, SSE_PATH } from "./sse.js"
 
 /** Options of {@link serve}. */
 export interface ServeOptions extends HttpOptions {
@@ -20,6 +21,11 @@ export interface ServeOptions extends HttpOptions {
   readonly healthPath?: string | false
   /** Where GET answers 200 until the server goes down, and 503 from then on; `false` for nowhere. Default `/ready`. */
   readonly readyPath?: string | false
+  /**
+   * Whether the deprecated HTTP+SSE transport is offered too, at `/sse` and `/messages`, for clients that know nothing newer.
+   * Default false.
+   */
+  readonly sse?: boolean
   /** Drains the server when it aborts. */
   readonly signal?: AbortSignal
 }
@@ -48,7 +54,7 @@ export interface Running {
  * const running = await serve(server, { port: 3000 })
  */
 export async function serve(server: Servable, options: ServeOptions = {}): Promise<Running> {
-  const { port = 3000, host = "127.0.0.1", signal, path = "/mcp" } = options
+  const { port = 3000, host = "127.0.0.1", signal, path = "/mcp", sse = false } = options
   const loopback = host === "localhost" || isLoopbackAddress(host)
   if (!loopback && options.auth === undefined && options.allowUnauthenticated !== true) {
     const text = `serve() would listen on ${host} without authentication: set "auth", or "allowUnauthenticated: true"`
@@ -60,7 +66,12 @@ export async function serve(server: Servable, options: ServeOptions = {}): Promi
   const front: Front = createFront(
     server,
     { ...(loopback ? {} : { ephemeralState: false }), ...options, path },
-    { place: loopback ? "loopback" : "public", decode: decodeUtf8, probes: createProbes(options, path, () => front) },
+    {
+      place: loopback ? "loopback" : "public",
+      decode: decodeUtf8,
+      probes: createProbes(options, path, () => front),
+      sse,
+    },
   )
   const http = createServerFor(front, loopback)
   const address = await listen(http, port, host)
@@ -80,6 +91,9 @@ function createProbes(options: ServeOptions, path: string, front: () => Front): 
   const probes = new Map<string, () => Answer>()
   if (healthPath !== false) probes.set(healthPath, () => ALIVE)
   if (readyPath !== false) probes.set(readyPath, () => (front().shutdown.isDraining ? LEAVING : ALIVE))
+  if (options.sse === true && [path, ...probes.keys()].some((taken) => [SSE_PATH, MESSAGES_PATH].includes(taken))) {
+    throw misuse("invalid_option", `with sse, path, healthPath and readyPath cannot be ${SSE_PATH} or ${MESSAGES_PATH}`)
+  }
   if (probes.has(path) || (healthPath !== false && healthPath === readyPath)) {
     throw misuse("invalid_option", "path, healthPath and readyPath must differ")
   }
