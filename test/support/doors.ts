@@ -1,11 +1,11 @@
 /** One server behind each kind of HTTP door, so that one table of tests runs over all of them. */
 import { once } from "node:events"
-import { createServer as createHttpServer, type IncomingHttpHeaders } from "node:http"
+import { createServer as createHttpServer, type IncomingHttpHeaders, request } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Server } from "conduit-mcp"
 import { createFetchHandler } from "conduit-mcp/fetch"
 import { createNodeHandler, type Drained, type HttpOptions } from "conduit-mcp/node"
-import { type Reply, send, toMessages } from "./http.js"
+import { type Reply, readReply, send, toMessages } from "./http.js"
 import { type Json, modernHeaders } from "./wire.js"
 
 /** A request, as tests write one. */
@@ -16,9 +16,20 @@ export interface DoorRequest {
   readonly body?: string
 }
 
+/** A POST whose body is still to come. */
+export interface Upload {
+  write(text: string): void
+  end(): void
+  /** Breaks the connection. */
+  abort(): void
+  readonly reply: Promise<Reply>
+}
+
 /** A door that is open. */
 export interface OpenDoor {
   send(request: DoorRequest): Promise<Reply>
+  /** Begins a POST, the headers first. */
+  upload(headers: Record<string, string>): Upload
   /** Posts one modern request. */
   post(message: Json, headers?: Record<string, string>): Promise<Reply>
   drain(ms?: number): Promise<Drained>
@@ -57,6 +68,21 @@ async function openNode(server: Server, options: HttpOptions = {}): Promise<Open
   return withPost({
     send: ({ method = "POST", path = "/mcp", headers = {}, body }) =>
       send(`http://127.0.0.1:${port}${path}`, { method, headers, ...(body === undefined ? {} : { body }) }),
+    upload(headers) {
+      const outgoing = request(`http://127.0.0.1:${port}/mcp`, { method: "POST", headers, agent: false })
+      const reply = new Promise<Reply>((resolve, reject) => {
+        outgoing.on("response", (incoming) => readReply(incoming).then(resolve, reject))
+        outgoing.on("error", reject)
+      })
+      reply.catch(() => {})
+      outgoing.flushHeaders()
+      return {
+        reply,
+        write: (text) => void outgoing.write(text),
+        end: () => void outgoing.end(),
+        abort: () => void outgoing.destroy(),
+      }
+    },
     drain: handler.drain,
     stop: handler.close,
     async close() {
@@ -71,16 +97,34 @@ async function openFetch(server: Server, options: HttpOptions = {}): Promise<Ope
   const handler = createFetchHandler(server, options)
   return withPost({
     async send({ method = "POST", path = "/mcp", headers = {}, body }) {
-      const response = await handler(
-        new Request(`http://127.0.0.1${path}`, { method, headers, ...(body === undefined ? {} : { body }) }),
-      )
-      const text = await response.text()
-      const found: IncomingHttpHeaders = Object.fromEntries(response.headers)
-      const messages = toMessages(found["content-type"], text)
-      return { status: response.status, headers: found, text, json: messages.at(-1) ?? {}, messages }
+      const init = { method, headers, ...(body === undefined ? {} : { body }) }
+      return toReply(await handler(new Request(`http://127.0.0.1${path}`, init)))
+    },
+    upload(headers) {
+      let source: ReadableStreamDefaultController<Uint8Array> | undefined
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          source = controller
+        },
+      })
+      const init: RequestInit & { readonly duplex: "half" } = { method: "POST", headers, body, duplex: "half" }
+      const reply = handler(new Request("http://127.0.0.1/mcp", init)).then(toReply)
+      return {
+        reply,
+        write: (text) => source?.enqueue(new TextEncoder().encode(text)),
+        end: () => source?.close(),
+        abort: () => source?.error(new Error("the connection broke")),
+      }
     },
     drain: handler.drain,
     stop: handler.close,
     close: async () => handler.close(),
   })
+}
+
+async function toReply(response: Response): Promise<Reply> {
+  const text = await response.text()
+  const headers: IncomingHttpHeaders = Object.fromEntries(response.headers)
+  const messages = toMessages(headers["content-type"], text)
+  return { status: response.status, headers, text, json: messages.at(-1) ?? {}, messages }
 }

@@ -1,5 +1,5 @@
 /** Raw HTTP on real sockets, with every header in the test's hands. */
-import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from "node:http"
+import { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, request } from "node:http"
 import { initializeRequest, type Json, modernHeaders } from "./wire.js"
 
 /** What came back. */
@@ -24,19 +24,25 @@ export interface SendOptions {
 export function send(url: string, options: SendOptions = {}): Promise<Reply> {
   const { method = "POST", headers = {}, body } = options
   return new Promise((resolve, reject) => {
-    const outgoing = request(url, { method, headers, agent: false }, (incoming) => {
-      const chunks: Buffer[] = []
-      incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
-      incoming.on("end", () => {
-        const text = Buffer.concat(chunks).toString("utf8")
-        const messages = toMessages(incoming.headers["content-type"], text)
-        const json = messages.at(-1) ?? {}
-        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, json, messages })
-      })
-      incoming.on("error", reject)
-    })
+    const outgoing = request(url, { method, headers, agent: false })
+    outgoing.on("response", (incoming) => readReply(incoming).then(resolve, reject))
     outgoing.on("error", reject)
     outgoing.end(body)
+  })
+}
+
+/** Reads the whole of an answer. */
+export function readReply(incoming: IncomingMessage): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
+    incoming.on("end", () => {
+      const text = Buffer.concat(chunks).toString("utf8")
+      const messages = toMessages(incoming.headers["content-type"], text)
+      const json = messages.at(-1) ?? {}
+      resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, json, messages })
+    })
+    incoming.on("error", reject)
   })
 }
 
