@@ -12,15 +12,22 @@ import { build } from "esbuild"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
-const manifest: { name: string; exports: Readonly<Record<string, unknown>> } = JSON.parse(
-  readFileSync(join(root, "package.json"), "utf8"),
-)
+const manifest: {
+  name: string
+  exports: Readonly<Record<string, unknown>>
+  peerDependencies: Readonly<Record<string, string>>
+  devDependencies: Readonly<Record<string, string>>
+} = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 /** The package's code entries, as users name them. */
 const entries = Object.keys(manifest.exports)
   .filter((subpath) => subpath !== "./package.json")
   .map((subpath) => manifest.name + subpath.slice(1))
 /** The entries that run wherever there is `fetch`. */
-const portable = ["conduit-mcp", "conduit-mcp/fetch", "conduit-mcp/client"].filter((entry) => entries.includes(entry))
+const portable = ["conduit-mcp", "conduit-mcp/fetch", "conduit-mcp/client", "conduit-mcp/prometheus"].filter((entry) =>
+  entries.includes(entry),
+)
+/** The entries that need what only some users have, and what each needs. */
+const withPeers = new Map([["conduit-mcp/otel", "@opentelemetry/api"]])
 
 const folder = mkdtempSync(join(tmpdir(), "conduit-package-"))
 let packed: readonly string[] = []
@@ -65,14 +72,33 @@ describe("the tarball", () => {
   })
 })
 
+/** Whether an entry gives the same names, and any at all, by `import` and by `require`. */
+async function expectSameNames(entry: string): Promise<void> {
+  const write = `require("node:fs").writeFileSync(process.argv[1], JSON.stringify(Object.keys(loaded).sort()))`
+  await run("--input-type=commonjs", "--eval", `import("${entry}").then((loaded) => { ${write} })`, "import.json")
+  await run("--input-type=commonjs", "--eval", `const loaded = require("${entry}"); ${write}`, "require.json")
+  const [imported, required] = ["import.json", "require.json"].map((file) => readFileSync(join(folder, file), "utf8"))
+  expect(required).toBe(imported)
+}
+
 describe("installed in an empty folder", () => {
-  it.each(entries)("%s gives the same names by import and by require", async (entry) => {
-    const write = `require("node:fs").writeFileSync(process.argv[1], JSON.stringify(Object.keys(loaded).sort()))`
-    await run("--input-type=commonjs", "--eval", `import("${entry}").then((loaded) => { ${write} })`, "import.json")
-    await run("--input-type=commonjs", "--eval", `const loaded = require("${entry}"); ${write}`, "require.json")
-    const [imported, required] = ["import.json", "require.json"].map((file) => readFileSync(join(folder, file), "utf8"))
-    expect(required).toBe(imported)
-  })
+  it.each(entries.filter((entry) => !withPeers.has(entry)))(
+    "%s gives the same names by import and by require",
+    (entry) => expectSameNames(entry),
+  )
+
+  it.each([...withPeers])(
+    "%s says that it needs %s, and gives the same names once that is there",
+    async (entry, peer) => {
+      await expect(run("--input-type=module", "--eval", `import "${entry}"`)).rejects.toThrow(
+        `Cannot find package '${peer}'`,
+      )
+      expect(Object.keys(manifest.peerDependencies)).toContain(peer)
+      npm("install", `${peer}@${manifest.devDependencies[peer]}`)
+      await expectSameNames(entry)
+    },
+    120_000,
+  )
 
   it.each([
     ["import", "--input-type=module", (entry: string) => `await import("${entry}")`],
