@@ -6,8 +6,16 @@ import { createServer } from "conduit-mcp"
 import { serve } from "conduit-mcp/node"
 import { prompts } from "./everything/prompts.js"
 import { resources } from "./everything/resources.js"
+import { addTriggers, reconnection } from "./everything/streams.js"
 import { tools } from "./everything/tools.js"
 
-const server = createServer({ name: "conduit-mcp-conformance", version: "0.0.0", tools, resources, prompts })
+const server = createServer({
+  name: "conduit-mcp-conformance",
+  version: "0.0.0",
+  tools: [...tools, reconnection],
+  resources,
+  prompts,
+})
+addTriggers(server)
 const { url } = await serve(server, { port: Number(process.env["PORT"] ?? 3000) })
 console.log(url)
