@@ -128,6 +128,7 @@ class ServerEndpoint implements Endpoint {
       message.id,
       () => sessions?.find(id, peer.principal),
       (session) => this.#inSession(message, exchange, header, session),
+      exchange,
     )
   }
 
@@ -184,16 +185,21 @@ class ServerEndpoint implements Endpoint {
     )
   }
 
-  /** Goes on with what a store answered, now or later. A store that fails is an internal error, and serves nobody. */
+  /**
+   * Goes on with what a store answered, now or later. A store that fails is an internal error, and serves nobody; that is told as
+   * the refusal of `exchange`, where nothing else tells how it ended.
+   */
   #afterStore<T>(
     id: RequestId | undefined,
     ask: () => MaybePromise<T>,
     follow: (answered: T) => Answer | Promise<Answer>,
+    exchange?: Exchange,
   ): Answer | Promise<Answer> {
     const fail = (error: unknown): Answer => {
       const reference = referenceTo("store")
       this.#parts.profile.logger.error("a store failed", { reference, error })
-      return refuse(internalFault(500, reference, id))
+      const refused = refuse(internalFault(500, reference, id))
+      return exchange === undefined ? refused : this.#refused(refused, exchange)
     }
     let answered: MaybePromise<T>
     try {
