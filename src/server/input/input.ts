@@ -122,11 +122,14 @@ export class CallInput implements Input {
     return this.#ask(options, rootsQuestion)
   }
 
-  askByHand(
+  /** Asks what a handler returned. It is entered again, here or in the next round, and says anew what is to be freed. */
+  async askByHand(
     makers: ReadonlyMap<string, MakeQuestion<unknown>>,
     kept: JsonValue | undefined,
   ): Promise<"again" | "over"> {
-    return this.#asker.askByHand(makers, kept)
+    const next = await this.#asker.askByHand(makers, kept)
+    this.#frees.length = 0
+    return next
   }
 
   once<T>(key: string, step: (once: OnceContext) => T | Promise<T>): Promise<Jsonify<T>> {

@@ -37,6 +37,13 @@ export interface PushHost {
   untilCompleted(id: string): Promise<void>
 }
 
+/** A question that was answered. */
+interface Answered {
+  /** What was asked, as JSON text. */
+  readonly asked: string
+  readonly answer: JsonObject
+}
+
 /** A question that waits, and the function that lets it go. */
 interface Open {
   over: boolean
@@ -49,11 +56,13 @@ export class Push implements Asker {
   readonly replaying = false
   readonly #host: PushHost
   readonly #flow = randomText(16)
-  readonly #keys = createKeySequence()
+  #keys = createKeySequence()
   readonly #steps = new Map<string, Promise<Outcome>>()
   readonly #open = new Set<Open>()
   readonly #tracked: (() => void)[] = []
-  readonly #responses: Record<string, JsonObject> = {}
+  /** By wire key; a handler that is entered again is given them. */
+  readonly #answers = new Map<string, Answered>()
+  readonly #ids = new Map<string, string>()
   #kept: JsonValue | undefined
   #rounds = 0
   #ended = false
@@ -63,7 +72,7 @@ export class Push implements Asker {
   }
 
   get responses(): Readonly<Record<string, JsonObject>> {
-    return { ...this.#responses }
+    return Object.fromEntries([...this.#answers].map(([key, { answer }]) => [key, answer]))
   }
 
   get kept(): JsonValue | undefined {
@@ -73,9 +82,10 @@ export class Push implements Asker {
   ask<T>(key: string | undefined, make: MakeQuestion<T>): Promise<T> {
     try {
       const wireKey = this.#keys.next(key)
-      const question = make(() => randomText(16))
-      this.#keys.open(wireKey)
-      return handled(this.#ask(wireKey, question).finally(() => this.#keys.close(wireKey)))
+      const question = make(() => this.#idOf(wireKey))
+      const keys = this.#keys
+      keys.open(wireKey)
+      return handled(this.#ask(wireKey, question).finally(() => keys.close(wireKey)))
     } catch (error) {
       return rejected(error)
     }
@@ -83,13 +93,14 @@ export class Push implements Asker {
 
   async askByHand(makers: ReadonlyMap<string, MakeQuestion<unknown>>, kept: JsonValue | undefined): Promise<"again"> {
     if (++this.#rounds > MAX_ROUNDS) throw new ToolError("the call has had too many rounds")
-    const questions = [...makers].map(([key, make]) => [key, make(() => randomText(16))] as const)
-    for (const [, question] of questions) this.#host.require(question)
-    const ask = async ([key, question]: (typeof questions)[number]): Promise<void> => {
-      this.#responses[key] = (await this.#ask(key, question)) as JsonObject
+    const questions = [...makers].map(([key, make]) => [key, make(() => this.#idOf(key))] as const)
+    for (const [key, question] of questions) {
+      this.#host.require(question)
+      this.#answers.delete(key)
     }
-    await Promise.all(questions.map(ask))
+    await Promise.all(questions.map(([key, question]) => this.#ask(key, question)))
     this.#kept = kept
+    this.#keys = createKeySequence()
     return "again"
   }
 
@@ -111,6 +122,13 @@ export class Push implements Asker {
   async #ask<T>(wireKey: string, question: Question<T>): Promise<T> {
     this.#host.require(question)
     if (this.#ended) throw callEnded()
+    const known = this.#answers.get(wireKey)
+    const accepted = known?.asked === textOf(question) ? await question.accept(known.answer) : undefined
+    if (accepted !== undefined && "ok" in accepted && accepted.ok) return accepted.value
+    return this.#wait(wireKey, question)
+  }
+
+  #wait<T>(wireKey: string, question: Question<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const open: Open = { over: false, letGo: (reason) => close(() => reject(reason)) }
       const id = this.#send(question, (response) => {
@@ -132,6 +150,12 @@ export class Push implements Asker {
       }
       this.#open.add(open)
     })
+  }
+
+  #idOf(wireKey: string): string {
+    const id = this.#ids.get(wireKey) ?? randomText(16)
+    this.#ids.set(wireKey, id)
+    return id
   }
 
   #send(question: Question<unknown>, settle: (response: ResultMessage | ErrorMessage) => void): RequestId {
@@ -157,7 +181,10 @@ export class Push implements Asker {
     for (;;) {
       const accepted = await question.accept(response.result)
       if ("ok" in accepted) {
-        if (accepted.ok) return accepted.value
+        if (accepted.ok) {
+          this.#answers.set(wireKey, { asked: textOf(question), answer: response.result })
+          return accepted.value
+        }
         throw invalidAnswer(wireKey, accepted.issues)
       }
       if (open.over) throw callEnded()
@@ -165,6 +192,10 @@ export class Push implements Asker {
       if (open.over) throw callEnded()
     }
   }
+}
+
+function textOf({ method, params }: Question<unknown>): string {
+  return JSON.stringify([method, params])
 }
 
 function refusedByClient({ method }: Question<unknown>, { error }: ErrorMessage): ToolError {
