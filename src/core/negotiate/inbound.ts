@@ -9,7 +9,7 @@ import { clampText } from "../feature/text.js"
 import { decodeHeaderValue, type HeaderFacts } from "../http/header.js"
 import type { MethodFacts, Revision } from "../revision/revision.js"
 import { era, findRevision, legacyVersions, supportedVersions } from "../revision/table.js"
-import type { JsonObject, Message, RequestId, RequestMessage } from "../wire/message.js"
+import { answerId, type JsonObject, type Message, type RequestId, type RequestMessage } from "../wire/message.js"
 
 /** Whether the session that a message names lives, is unknown, or is not named. */
 export type SessionState = "live" | "unknown" | "none"
@@ -62,7 +62,7 @@ export function decideInbound(
 }
 
 function decideLegacy(message: Message, header: HeaderFacts, session: SessionState, sessionsServed: boolean): Inbound {
-  const id = message.id
+  const id = answerId(message)
   const isCall = message.kind === "request" || message.kind === "notification"
   if (message.kind === "request" && message.method === "initialize" && session !== "unknown") {
     return session === "none" ? { kind: "initialize" } : alreadyInitialized(message)

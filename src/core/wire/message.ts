@@ -70,6 +70,11 @@ export function isRequestId(value: unknown): value is RequestId {
   return typeof value === "string" || Number.isSafeInteger(value)
 }
 
+/** The id that whatever is answered to a message carries: a request's. A response is the client's own word on an id of ours. */
+export function answerId(message: Message): RequestId | undefined {
+  return message.kind === "request" ? message.id : undefined
+}
+
 function hasParams(value: Record<string, unknown>): boolean {
   return value["params"] === undefined || isObject(value["params"])
 }

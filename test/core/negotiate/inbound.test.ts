@@ -90,6 +90,15 @@ describe("which era a message over HTTP belongs to", () => {
     expect(outcome(of, header, "none", false)).toBe(expected)
   })
 
+  it.each<[header: string | undefined, session: SessionState]>([
+    [LEGACY, "unknown"],
+    [undefined, "unknown"],
+    [UNSERVED, "live"],
+    [LEGACY, "none"],
+  ])("a response is never refused by its id (%s, session %s)", (header, session) => {
+    expect(decideInbound(response, facts(header), session, true)).toMatchObject({ kind: "fault", id: undefined })
+  })
+
   it("a stateless legacy message is served in the version of its header", () => {
     const decided = decideInbound(list(), facts("2025-06-18"), "none", false)
     expect(decided).toMatchObject({ kind: "stateless", revision: { version: "2025-06-18" } })
