@@ -259,16 +259,25 @@ class DefinedServer<Tools extends readonly AnyTool[]> implements Server<Tools> {
 
   /** Passes the changes of this server on to a bus, once for all endpoints that share it. */
   #forward(bus: Bus): () => void {
-    const known = this.#forwarding.get(bus) ?? {
-      endpoints: 0,
-      stop: this.#bus.subscribe((change) => bus.publish(change)),
-    }
+    const known = this.#forwarding.get(bus) ?? { endpoints: 0, stop: this.#join(bus) }
     known.endpoints++
     this.#forwarding.set(bus, known)
     return () => {
       if (--known.endpoints > 0) return
       this.#forwarding.delete(bus)
       known.stop()
+    }
+  }
+
+  /** What changes elsewhere may change what callers see here. */
+  #join(bus: Bus): () => void {
+    const stopSending = this.#bus.subscribe((change) => bus.publish(change))
+    const stopHearing = bus.subscribe(({ kind }) => {
+      if (kind === "list") this.#catalog.forgetViews()
+    })
+    return () => {
+      stopSending()
+      stopHearing()
     }
   }
 

@@ -36,7 +36,11 @@ const tools = [
   tool("refuse", {}, () => {
     throw new McpError("not you", { kind: "protocol", reason: "jsonrpc", code: -32602 })
   }),
-  tool("wait", {}, (_, ctx) => new Promise<string>((resolve) => ctx.signal.addEventListener("abort", () => resolve("late")))),
+  tool(
+    "wait",
+    {},
+    (_, ctx) => new Promise<string>((resolve) => ctx.signal.addEventListener("abort", () => resolve("late"))),
+  ),
   tool("ask", {}, async (_, ctx) => {
     ctx.log.debug("asking", { deep: true })
     const sure = await ctx.elicit("Sure?", z.object({ yes: z.boolean() }))
@@ -346,6 +350,40 @@ describe("questions", () => {
       await modernCall((message) => raw.request(message), { name: "swallow" }).round()
       expect(await events.first("server.suspension_swallowed")).toMatchObject({ what: 'tool "swallow"' })
     })
+  })
+})
+
+describe("a round that counts once", () => {
+  it.each<[what: string, end: () => string, expected: Json]>([
+    ["a result", () => "done", { outcome: "complete" }],
+    [
+      "a tool that fails",
+      () => {
+        throw new ToolError("no")
+      },
+      { outcome: "tool_error" },
+    ],
+    [
+      "an error",
+      () => {
+        throw new McpError("not you", { kind: "protocol", reason: "jsonrpc", code: -32602 })
+      },
+      { outcome: "error", error: { code: -32602, reason: "jsonrpc" } },
+    ],
+  ])("ends the same way when it is sent again: %s", async (_, end, expected) => {
+    const once = tool("once", { singleUse: true }, async (_args, ctx) => {
+      await ctx.elicit("Sure?", z.object({ yes: z.boolean() }))
+      return end()
+    })
+    const { server, events } = watchedServer({ tools: [once] })
+    await linked(server, async (raw) => {
+      const call = modernCall((message) => raw.request(message), { name: "once" })
+      const { state } = await call.round()
+      const answers = { q1: accept({ yes: true }) }
+      const rounds = [await call.round({ state, answers }), await call.round({ state, answers })]
+      expect(rounds[1]?.response).toEqual({ ...rounds[0]?.response, id: rounds[1]?.response["id"] })
+    })
+    expect(events.of("server.request.stop")).toMatchObject([{ outcome: "input_required" }, expected, expected])
   })
 })
 

@@ -1,6 +1,8 @@
 /** What each caller sees of a server: lists, calls, reads, completion and capabilities obey `canSee`. */
 import {
+  type Bus,
   type CanSee,
+  type Change,
   createServer,
   type Definition,
   type Principal,
@@ -13,6 +15,7 @@ import {
 import { type Running, serve } from "conduit-mcp/node"
 import { afterEach, describe, expect, it } from "vitest"
 import { post, postModern } from "../support/http.js"
+import { link } from "../support/link.js"
 import { createRecordingLogger } from "../support/logger.js"
 import { ask, type EraName, eras, linked } from "../support/story.js"
 import { initializeRequest, type Json, legacyRequest, modernRequest } from "../support/wire.js"
@@ -268,6 +271,29 @@ describe("how often canSee is asked", () => {
     server.changed("tools")
     await list({ id: "ada" })
     expect(decided).toHaveLength(5)
+  })
+
+  it("is again once another process says that something changed", async () => {
+    const listeners = new Set<(change: Change) => void>()
+    const bus: Bus = {
+      publish: (change) => {
+        for (const listener of listeners) listener(change)
+      },
+      subscribe: (listener) => {
+        listeners.add(listener)
+        return () => listeners.delete(listener)
+      },
+    }
+    let isOpen = false
+    const make = () => createServer({ name: "test", version: "1.0.0", tools: open.tools, canSee: () => isOpen })
+    const [here, there] = [make(), make()]
+    there.endpoint({ bus })
+    const raw = link(here, { bus })
+    expect((await raw.modern("tools/list"))["error"]).toMatchObject({ code: -32601 })
+    isOpen = true
+    there.changed("tools")
+    expect(namesIn(await raw.modern("tools/list"), "tools", "name")).toEqual(["open"])
+    raw.close()
   })
 
   it("is never where there is no canSee", async () => {

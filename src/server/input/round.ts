@@ -1,10 +1,13 @@
 /** What surrounds the handler of a call that may ask: opening the state it comes back with, and what its end means. */
 import { codes } from "../../core/error/codes.js"
 import { McpError } from "../../core/error/error.js"
+import { fault } from "../../core/error/fault.js"
+import type { Reason } from "../../core/error/reason.js"
 import { type Answer, silent } from "../../core/exchange.js"
 import { canonicalJson } from "../../core/feature/canonical.js"
-import { isJsonObject, type JsonObject, type RequestId } from "../../core/wire/message.js"
+import { type ErrorObject, isJsonObject, type JsonObject } from "../../core/wire/message.js"
 import type { Call } from "../context.js"
+import { outcomeOf } from "../method/manual.js"
 import { internalError, invalidParams, raised } from "../method/refusal.js"
 import { bindingOf, tellAnswered } from "./open.js"
 import { digestText } from "./seal.js"
@@ -67,7 +70,7 @@ async function runOnce(
   if (ran !== undefined) return ran
   const kept = outcome?.value
   if (isJsonObject(kept) && kept["digest"] === digest && typeof kept["text"] === "string") {
-    return { status: Number(kept["status"]), text: withId(kept["text"], call.facts.id), headers: undefined }
+    return sayAgain(call, Number(kept["status"]), kept["text"])
   }
   throw new McpError("Invalid params: this round was answered before, with other answers", {
     kind: "protocol",
@@ -82,8 +85,17 @@ function tellRefused(call: Call, error: unknown): void {
   topic.publish({ request: call.described, reason: error.reason })
 }
 
-function withId(text: string, id: RequestId): string {
-  return JSON.stringify({ ...(JSON.parse(text) as object), id })
+/** The answer that was given before, to the request that asks for it now. */
+function sayAgain(call: Call, status: number, text: string): Answer {
+  const said = JSON.parse(text) as { readonly result?: JsonObject; readonly error?: ErrorObject }
+  const answer = { status, text: JSON.stringify({ ...said, id: call.id }), headers: undefined }
+  if (said.error === undefined) {
+    call.outcome = outcomeOf(said.result ?? {})
+    return answer
+  }
+  const { code, message, data } = said.error
+  const { reason, ...more } = isJsonObject(data) ? data : {}
+  return { ...answer, fault: fault(status, code, reason as Reason, message, call.id, more) }
 }
 
 /**

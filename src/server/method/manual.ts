@@ -35,7 +35,8 @@ export function writeResult(call: Call, result: JsonObject): Answer {
   return call.result(JSON.stringify(fillIn(call, result)))
 }
 
-function outcomeOf({ resultType, isError }: JsonObject): Outcome {
+/** How a call with this result ends. */
+export function outcomeOf({ resultType, isError }: JsonObject): Outcome {
   if (resultType === "input_required") return "input_required"
   return isError === true ? "tool_error" : "complete"
 }
