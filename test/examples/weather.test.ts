@@ -49,14 +49,14 @@ describe("npm start", () => {
     const port = /127\.0\.0\.1:(\d+)/.exec(banner)?.[1] ?? ""
     const second = startScript(script("server"), { PORT: port })
     expect(await second.ended).toBe(1)
-    expect(second.printed.stderr).toContain(`Port ${port} of this machine is taken`)
+    expect(second.printed.stderr).toContain(`port ${port}: the port is taken`)
     expect(second.printed.stderr).toMatch(/PORT=\d+ npm start/)
   })
 
   it("refuses a port that is none", async () => {
     const other = startScript(script("server"), { PORT: "web" })
     expect(await other.ended).toBe(1)
-    expect(other.printed.stderr).toContain("PORT must be a number")
+    expect(other.printed.stderr).toContain("port must be an integer from 0 to 65535, not NaN")
   })
 
   it.skipIf(process.platform === "win32").each(["SIGINT", "SIGTERM"] as const)("ends with 0 on %s", async (signal) => {
