@@ -1,5 +1,4 @@
 /** Clients that answer questions: the modern one by sending the call again, the legacy one by responding. */
-import type { RawLink } from "./link.js"
 import { initializeRequest, type Json, legacyRequest, modernRequest } from "./wire.js"
 
 /** A question as it came over the wire. The legacy era has no keys. */
@@ -107,8 +106,8 @@ export function answersOf(asked: readonly Asked[], reply: Reply): Json {
 }
 
 /** A legacy client on a link. */
-export interface LegacyClient {
-  readonly link: RawLink
+export interface LegacyClient<Link> {
+  readonly link: Link
   /** Sends a request and answers what is asked until the response comes. Answers it and the questions, in order. */
   call(
     method: string,
@@ -117,14 +116,21 @@ export interface LegacyClient {
   ): Promise<{ readonly response: Json; readonly asked: readonly Asked[] }>
 }
 
+/** What a legacy client needs of a link. */
+export interface Wire {
+  send(message: unknown): unknown
+  next(matches: (message: Json) => boolean): Promise<Json>
+  request(message: Json): Promise<Json>
+}
+
 /** Opens a legacy session on a link. */
-export async function legacyClient(
-  link: RawLink,
+export async function legacyClient<Link extends Wire>(
+  link: Link,
   {
     version = "2025-11-25",
     capabilities = everything,
   }: { readonly version?: string; readonly capabilities?: Json } = {},
-): Promise<LegacyClient> {
+): Promise<LegacyClient<Link>> {
   await link.request(initializeRequest(++ids, version, capabilities))
   link.send({ jsonrpc: "2.0", method: "notifications/initialized" })
   const answered = new Set<unknown>()
