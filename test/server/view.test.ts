@@ -14,6 +14,8 @@ import {
 } from "conduit-mcp"
 import { type Running, serve } from "conduit-mcp/node"
 import { afterEach, describe, expect, it } from "vitest"
+import { z } from "zod"
+import { accept, modernCall } from "../support/asking.js"
 import { post, postModern } from "../support/http.js"
 import { link } from "../support/link.js"
 import { createRecordingLogger } from "../support/logger.js"
@@ -302,6 +304,31 @@ describe("how often canSee is asked", () => {
       const [one, other] = [await raw.modern("tools/list"), await raw.modern("tools/list")]
       expect(one["result"]).toEqual(other["result"])
     })
+  })
+})
+
+describe("a call of several rounds", () => {
+  it("is refused in the round in which its caller can no longer see the tool", async () => {
+    let isOpen = true
+    const asking = tool("asking", {}, async (_, ctx) => {
+      const { action } = await ctx.elicit("Sure?", z.object({ yes: z.boolean() }))
+      return enter(action)
+    })
+    const server = createServer({
+      name: "test",
+      version: "1.0.0",
+      tools: [asking, ...open.tools],
+      canSee: (definition) => isOpen || nameOf(definition) !== "asking",
+    })
+    const raw = link(server)
+    const call = modernCall((message) => raw.request(message), { name: "asking" })
+    const { state } = await call.round()
+    isOpen = false
+    server.changed("tools")
+    const { error } = await call.round({ state, answers: { q1: accept({ yes: true }) } })
+    expect(error).toMatchObject({ code: -32602, message: "Unknown tool: asking" })
+    expect(entered).toEqual([])
+    raw.close()
   })
 })
 
