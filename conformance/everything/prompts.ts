@@ -1,6 +1,7 @@
 /** The prompts that the official harness asks for. */
 import { content, prompt, user } from "conduit-mcp"
 import { z } from "zod"
+import { inputPrompt } from "./input.js"
 import { pngBase64 } from "./media.js"
 
 const simple = prompt("test_simple_prompt", { description: "One message" }, () => "A simple prompt.")
@@ -30,4 +31,4 @@ const withImage = prompt("test_prompt_with_image", { description: "Shows an imag
 ])
 
 /** All of them, in the order in which they are listed. */
-export const prompts = [simple, withArguments, withResource, withImage]
+export const prompts = [simple, withArguments, withResource, withImage, inputPrompt]

@@ -1,8 +1,9 @@
 /** The tools that the official harness calls, by the names that it knows them under. */
 import { setTimeout } from "node:timers/promises"
-import { codes, content, fail, McpError, tool } from "conduit-mcp"
+import { content, fail, tool } from "conduit-mcp"
 import { jsonSchema } from "conduit-mcp/schema"
 import { z } from "zod"
+import { inputTools } from "./input.js"
 import { pngBase64, wavBase64 } from "./media.js"
 
 /** Between two steps of a tool that reports as it goes: long enough for a client to see them one by one. */
@@ -71,20 +72,6 @@ const logging = tool("test_logging_tool", { description: "Logs at every level" }
   return "Logged at every level."
 })
 
-const missingCapability = tool(
-  "test_missing_capability",
-  { description: "Works only for clients that can sample" },
-  (_, ctx) => {
-    if (ctx.client.can("sampling")) return "The client can sample."
-    throw new McpError("This tool needs a client that can sample", {
-      kind: "protocol",
-      reason: "missing_client_capability",
-      code: codes.missingClientCapability,
-      data: { requiredCapabilities: { sampling: {} } },
-    })
-  },
-)
-
 interface Contact {
   readonly name?: string
   readonly address?: { readonly street?: string; readonly city?: string }
@@ -143,7 +130,7 @@ export const tools = [
   withLogging,
   withProgress,
   logging,
-  missingCapability,
+  ...inputTools,
   rawSchema,
   mirroredArgument,
 ]

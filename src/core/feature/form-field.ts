@@ -25,7 +25,8 @@ export function projectField(field: JsonObject, facts: FormFacts): FormField | s
     case "integer":
       return {
         type: field["type"],
-        ...pick(field, ...LABELS, "minimum", "maximum"),
+        ...pick(field, ...LABELS),
+        ...bounds(field),
         ...initial(field, facts, "number"),
       }
     case "boolean":
@@ -96,6 +97,14 @@ function projectList(field: JsonObject, facts: FormFacts): FormField | string {
     ...pick(field, ...LABELS, "minItems", "maxItems"),
     items: "enum" in written ? { type: "string", ...written } : written,
     ...(Array.isArray(chosen) ? { default: chosen } : {}),
+  }
+}
+
+/** The bounds of a number, without those that only say that JavaScript holds it exactly. */
+function bounds({ minimum, maximum }: JsonObject): FormField {
+  return {
+    ...(minimum === undefined || minimum === Number.MIN_SAFE_INTEGER ? {} : { minimum }),
+    ...(maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? {} : { maximum }),
   }
 }
 

@@ -52,6 +52,11 @@ describe.each(versions)("a form of %s", (version) => {
     ["a format that forms do not know", { type: "string", format: "uuid" }, { type: "string" }],
     ["exclusive bounds and steps", { type: "number", exclusiveMinimum: 0, multipleOf: 2 }, { type: "number" }],
     ["examples and unknown keywords", { type: "string", examples: ["a"], "x-hint": 1 }, { type: "string" }],
+    [
+      "bounds that only say that a number is held exactly",
+      { type: "integer", minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
+      { type: "integer" },
+    ],
     ["a constant number", { type: "number", const: 5 }, { type: "number" }],
   ])("leaves out %s", (_, field, sent) => {
     expect(fieldOf(field, version)).toEqual(sent)
