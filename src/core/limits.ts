@@ -27,6 +27,10 @@ export interface Limits {
   readonly maxInFlightPerPeer: number
   /** How many legacy sessions may live at once. Default 10,000; 503 beyond it. */
   readonly maxSessions: number
+  /** How many of them one principal may have. Default 1,000; 503 beyond it. */
+  readonly maxSessionsPerPrincipal: number
+  /** How large what a client says of itself in `initialize` may be, in characters. Default 16 KiB; -32602 beyond it. */
+  readonly maxSessionBytes: number
   /** How long a legacy session may be idle. Default 30 minutes. */
   readonly sessionIdleMs: number
   /** How long a call may wait for its client between two rounds. Default 15 minutes. */
@@ -75,6 +79,8 @@ export const DEFAULT_LIMITS: Limits = {
   maxInFlight: 10_000,
   maxInFlightPerPeer: 1_000,
   maxSessions: 10_000,
+  maxSessionsPerPrincipal: 1_000,
+  maxSessionBytes: 16 << 10,
   sessionIdleMs: 30 * 60_000,
   stateTtlMs: 15 * 60_000,
   maxStateBytes: 64 << 10,

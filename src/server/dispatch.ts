@@ -323,11 +323,11 @@ class ServerEndpoint implements Endpoint {
   }
 
   #initialize(message: RequestMessage, exchange: Exchange): Answer | Promise<Answer> {
-    const { requests, profile, snapshot } = this.#parts
+    const { requests, profile, snapshot, limits } = this.#parts
     const { peer } = exchange
     const refused = this.#calls.refusal(message.id, peer.principal, true)
     if (refused !== undefined) return this.#refused(refused, exchange)
-    const record = readInitialize(message, peer.principal)
+    const record = readInitialize(message, peer.principal, limits.maxSessionBytes)
     if ("status" in record) return this.#refused(record, exchange)
     const served = servedIn(profile, record.version)
     const opening = { message, record, served, snapshot: snapshot(peer.principal) }

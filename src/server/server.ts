@@ -225,11 +225,13 @@ class DefinedServer<Tools extends readonly AnyTool[]> implements Server<Tools> {
     const audience = createAudience({ bus: bus ?? this.#bus, clock, limits })
     const host = this.#sessionHost(options, clock, limits, audience)
     const report = (error: unknown): void => logger.error("the session store failed", { error })
+    // In memory, sessions and calls have a store each, so that neither takes the other's room.
+    const sessionStore = options.store ?? createMemoryStore({ clock })
     this.#completions.add(asking.completions)
     return createEndpoint({
       profile: this.#profile,
       snapshot: (caller) => this.#catalog.snapshot(caller),
-      sessions: options.sessions === false ? undefined : createSessions({ store, limits, host, report }),
+      sessions: options.sessions === false ? undefined : createSessions({ store: sessionStore, limits, host, report }),
       host,
       listens: options.listen === false ? undefined : new Listens({ audience, limits, clock }),
       asking,

@@ -11,25 +11,51 @@ export interface MemoryStoreOptions {
   readonly clock: Clock
   /** How many values at most; a further one is not written. Default 100,000. */
   readonly maxEntries?: number
+  /** How much keys and values may take at most, two bytes a character; what is larger is not written. Default 256 MiB. */
+  readonly maxBytes?: number
 }
 
-/** A {@link Store} in this process. Answers synchronously; expired values are dropped when they are met, or when it is full. */
-export function createMemoryStore(options: MemoryStoreOptions): Store {
-  const { clock, maxEntries = 100_000 } = options
+/** How often all expired values are looked for at most, while others are written. */
+const SWEEP_MS = 10_000
+
+/** How many of the oldest values are looked at to make room for one more. */
+const OLDEST = 100
+
+/** A {@link Store} in this process. Answers synchronously; expired values are dropped when they are met, and soon after others are written. */
+export function createMemoryStore({ clock, maxEntries = 100_000, maxBytes = 256 << 20 }: MemoryStoreOptions): Store {
   const entries = new Map<string, Entry>()
   let versions = 0
+  let bytes = 0
+  let sweptAtMs = Number.NEGATIVE_INFINITY
+
+  const put = (key: string, entry: Entry): void => {
+    bytes += sizeOf(key, entry.value)
+    entries.set(key, entry)
+  }
+
+  const drop = (key: string, { value }: Entry): boolean => {
+    bytes -= sizeOf(key, value)
+    return entries.delete(key)
+  }
 
   const live = (key: string): Entry | undefined => {
     const entry = entries.get(key)
     if (entry === undefined || entry.expiresAtMs > clock.now()) return entry
-    entries.delete(key)
+    drop(key, entry)
     return undefined
   }
 
-  const hasRoom = (): boolean => {
-    if (entries.size < maxEntries) return true
-    for (const key of entries.keys()) live(key)
-    return entries.size < maxEntries
+  /** Drops what has expired: all of it now and then, and of the oldest whenever there is no room. */
+  const makeRoom = (key: string, value: string): boolean => {
+    const isDue = clock.now() - sweptAtMs >= SWEEP_MS
+    if (isDue) sweptAtMs = clock.now()
+    let looked = 0
+    const hasRoom = (): boolean => entries.size < maxEntries && bytes + sizeOf(key, value) <= maxBytes
+    for (const oldest of entries.keys()) {
+      if (!isDue && (hasRoom() || ++looked > OLDEST)) break
+      live(oldest)
+    }
+    return hasRoom()
   }
 
   return {
@@ -38,17 +64,25 @@ export function createMemoryStore(options: MemoryStoreOptions): Store {
       const current = live(key)
       if (condition === "absent" && current !== undefined) return false
       if (typeof condition === "object" && current?.version !== condition.version) return false
-      if (current === undefined && !hasRoom()) return false
+      if (current !== undefined) drop(key, current)
+      if (!makeRoom(key, value)) {
+        if (current !== undefined) put(key, current)
+        return false
+      }
       const expiresAtMs = ttlMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + ttlMs
-      entries.set(key, { value, version: String(++versions), expiresAtMs })
+      put(key, { value, version: String(++versions), expiresAtMs })
       return true
     },
     delete(key: string, { if: condition }: { readonly if?: { readonly version: string } } = {}) {
       const current = live(key)
       if (current === undefined || (condition !== undefined && current.version !== condition.version)) return false
-      return entries.delete(key)
+      return drop(key, current)
     },
   }
+}
+
+function sizeOf(key: string, value: string): number {
+  return 2 * (key.length + value.length)
 }
 
 /** A {@link Bus} in this process. A listener that throws does not keep the others from hearing. */

@@ -301,6 +301,42 @@ describe("a server that is full of sessions", () => {
     expect((await post(url, initializeRequest(8))).status).toBe(200)
   })
 
+  it("gives one caller no more than its share, and idle ones back", async () => {
+    const clock = createManualClock()
+    const auth: ServeOptions["auth"] = ({ header }) => ({ id: header("authorization") ?? "nobody" })
+    const url = await start({ clock, auth, limits: { maxSessionsPerPrincipal: 2 } })
+    const opened = (authorization: string): Promise<Reply> => post(url, initializeRequest(1), { authorization })
+    for (let round = 0; round < 2; round++) expect((await opened("ada")).status).toBe(200)
+    expect((await opened("ada")).status).toBe(503)
+    expect((await opened("bob")).status).toBe(200)
+    clock.advance(30 * MINUTE_MS)
+    expect((await opened("ada")).status).toBe(200)
+  })
+
+  it("counts no share where nobody says who calls", async () => {
+    const url = await start({ limits: { maxSessionsPerPrincipal: 1 } })
+    for (let round = 0; round < 3; round++) expect((await post(url, initializeRequest(1))).status).toBe(200)
+  })
+
+  it("keeps no more of a client than the limit, and no icons", async () => {
+    const url = await start({ limits: { maxSessionBytes: 1_000 } })
+    const initialize = (clientInfo: Json, capabilities: Json = {}): Json => {
+      const message = initializeRequest(1, "2025-11-25", capabilities)
+      return { ...message, params: { ...(message["params"] as Json), clientInfo } }
+    }
+    const plain = { name: "test", version: "1" }
+    const large = await post(url, initialize(plain, { experimental: { x: "x".repeat(2_000) } }))
+    expect(large.json).toMatchObject({
+      error: { code: -32602, message: expect.stringContaining("limits.maxSessionBytes") },
+    })
+    expect(large.headers).not.toHaveProperty("mcp-session-id")
+    const icons = [{ src: `data:image/png;base64,${"x".repeat(10_000)}` }]
+    const opened = await post(url, initialize({ ...plain, icons }))
+    expect(opened.json).toHaveProperty("result")
+    const session = { "mcp-session-id": String(opened.headers["mcp-session-id"]), "mcp-protocol-version": "2025-11-25" }
+    expect((await call(url, "who", session)).json).toMatchObject({ result: { structuredContent: { client: plain } } })
+  })
+
   it("starts no timer for each refusal", async () => {
     const clock = createManualClock()
     const url = await start({ clock, limits: { maxSessions: 1 } })

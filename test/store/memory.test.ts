@@ -60,6 +60,45 @@ describe("the store in memory", () => {
     clock.advance(10)
     expect(await store.set("c", "1")).toBe(true)
   })
+
+  it("does not hold more than its bytes, and keeps what it has when something larger does not fit", async () => {
+    const clock = createManualClock()
+    const store = createMemoryStore({ clock, maxBytes: 100 })
+    expect(await store.set("a", "x".repeat(30), { ttlMs: 10 })).toBe(true)
+    expect(await store.set("b", "x".repeat(30))).toBe(false)
+    expect(await store.set("a", "x".repeat(50))).toBe(false)
+    expect((await store.get("a"))?.value).toBe("x".repeat(30))
+    expect(await store.set("a", "x".repeat(49), { ttlMs: 10 })).toBe(true)
+    clock.advance(10)
+    expect(await store.set("b", "x".repeat(49))).toBe(true)
+    await store.delete("b")
+    expect(await store.set("c", "x".repeat(49))).toBe(true)
+  })
+
+  it("lets go of what has expired while others are written, whether or not anybody asks for it", async () => {
+    const clock = createManualClock()
+    const store = createMemoryStore({ clock, maxBytes: 1_000_000 })
+    for (let at = 0; at < 900; at++)
+      await store.set(`old ${at}`, "x".repeat(490), { ttlMs: at % 2 === 0 ? 10 : 10_000 })
+    expect(await store.set("more", "x".repeat(100_000))).toBe(false)
+    clock.advance(10_000)
+    expect(await store.set("more", "x".repeat(490_000))).toBe(true)
+  })
+
+  it("looks at the oldest alone when it is full, so that a full store costs little", async () => {
+    const clock = createManualClock()
+    let asked = 0
+    const now = (): number => {
+      asked++
+      return clock.now()
+    }
+    const counting = { now, after: clock.after }
+    const store = createMemoryStore({ clock: counting, maxEntries: 10_000 })
+    for (let at = 0; at < 10_000; at++) await store.set(`old ${at}`, "x", { ttlMs: 60_000 })
+    asked = 0
+    for (let at = 0; at < 100; at++) expect(await store.set(`new ${at}`, "x")).toBe(false)
+    expect(asked).toBeLessThan(100 * 200)
+  })
 })
 
 describe("the bus in memory", () => {

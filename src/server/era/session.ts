@@ -202,10 +202,13 @@ export function createSessions({ store, limits, host, report }: SessionsOptions)
     if (topic.watched) topic.publish({ revision: version, client: clientOf(clientInfo) })
   }
 
+  const isFull = ({ principal }: SessionRecord): boolean =>
+    live.size + opening >= limits.maxSessions || hasMany(live, principal, limits.maxSessionsPerPrincipal)
+
   return {
     open(record) {
-      if (live.size + opening >= limits.maxSessions) dropIdle()
-      if (live.size + opening >= limits.maxSessions) return refuse(record)
+      if (isFull(record)) dropIdle()
+      if (isFull(record)) return refuse(record)
       const id = randomId()
       const finish = (written: boolean): Session | undefined =>
         written ? keep(createSession(host, id, record)) : undefined
@@ -240,6 +243,14 @@ export function createSessions({ store, limits, host, report }: SessionsOptions)
       live.clear()
     },
   }
+}
+
+/** Whether a principal has so many sessions. Those of nobody in particular are not counted. */
+function hasMany(live: ReadonlyMap<string, Session>, principal: Identity | undefined, most: number): boolean {
+  if (principal === undefined || live.size < most) return false
+  let own = 0
+  for (const { record } of live.values()) if (isSamePrincipal(record.principal, principal)) own++
+  return own >= most
 }
 
 /** A record as it was written; undefined for what is none, such as that of another release. */

@@ -6,6 +6,7 @@ import { type Answer, answer, refuse } from "../../core/exchange.js"
 import { readImplementation } from "../../core/feature/envelope.js"
 import { isLogLevel, LOG_LEVELS } from "../../core/feature/log-level.js"
 import type { Principal } from "../../core/http/gate.js"
+import type { Implementation } from "../../core/model/identity.js"
 import { offerRevision } from "../../core/negotiate/version.js"
 import { supportedVersions } from "../../core/revision/table.js"
 import { resultText } from "../../core/wire/build.js"
@@ -54,25 +55,41 @@ export function setLogLevel(call: Call): Answer {
 }
 
 /**
- * What an `initialize` request opens, or the refusal of one that does not say its version.
+ * What an `initialize` request opens, or the refusal of one that does not say its version or says more than is kept. Icons are not
+ * kept.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  */
-export function readInitialize(message: RequestMessage, principal: Principal | undefined): SessionRecord | Answer {
+export function readInitialize(
+  message: RequestMessage,
+  principal: Principal | undefined,
+  maxBytes: number,
+): SessionRecord | Answer {
   const { params = {}, id } = message
   const asked = params["protocolVersion"]
   if (typeof asked !== "string") {
     const text = 'Invalid params: "protocolVersion" must be a string'
     return refuse(fault(200, codes.invalidParams, "invalid_params", text, id))
   }
-  const capabilities = params["capabilities"]
+  const capabilities = isJsonObject(params["capabilities"]) ? params["capabilities"] : {}
+  const clientInfo = withoutIcons(readImplementation(params["clientInfo"]))
+  if (JSON.stringify([capabilities, clientInfo]).length > maxBytes) {
+    const text = `Invalid params: what the client says of itself is longer than ${maxBytes} (limits.maxSessionBytes)`
+    return refuse(fault(200, codes.invalidParams, "invalid_params", text, id))
+  }
   return {
     version: offerRevision(asked).version,
-    capabilities: isJsonObject(capabilities) ? capabilities : {},
-    clientInfo: readImplementation(params["clientInfo"]),
+    capabilities,
+    clientInfo,
     principal: principal === undefined ? undefined : identityOf(principal),
     logLevel: undefined,
   }
+}
+
+function withoutIcons(info: Implementation | undefined): Implementation | undefined {
+  if (info?.icons === undefined) return info
+  const { icons: _icons, ...rest } = info
+  return rest
 }
 
 /** The answer to `initialize`. `sessions` is whether the client can be reached after the answer. */
