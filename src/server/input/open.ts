@@ -73,9 +73,9 @@ function tooManyRounds(): McpError {
 
 /** What the state of a call is bound to: this server, the caller, the method and its arguments. */
 export function bindingOf(call: Call): StateBinding {
-  const { profile, method, params = {} } = call.facts
-  const { name, uri, arguments: args = {} } = params
-  const subject = uri === undefined ? { name, arguments: args } : { uri, arguments: args }
+  const { profile, method, params = {}, served } = call.facts
+  const member = served.revision.methods.get(method)?.namedBy ?? "name"
+  const subject = { [member]: params[member], arguments: params["arguments"] ?? {} }
   return { server: profile.name, method, principal: call.principal, subject }
 }
 

@@ -1,11 +1,13 @@
 /** What a client did not declare is not asked for, by the leaf. */
 import { createServer, prompt, resource, tool } from "conduit-mcp"
+import { serve } from "conduit-mcp/node"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
 import { legacyClient, modernCall, textOf } from "../../support/asking.js"
+import { postModern } from "../../support/http.js"
 import { link } from "../../support/link.js"
 import { createRecordingLogger } from "../../support/logger.js"
-import type { Json } from "../../support/wire.js"
+import { type Json, modernRequest } from "../../support/wire.js"
 
 type Ctx = Parameters<Parameters<typeof tool>[2]>[1]
 
@@ -103,6 +105,30 @@ describe.each(table)("$what of a client that declares $declared", ({ declared, a
     const result = response["result"] as Json
     expect(result["isError"]).toBe(true)
     expect(textOf(result).includes("did not declare")).toBe(!may)
+  })
+})
+
+describe("a capability that is missing, over HTTP", () => {
+  it("is 400 as long as nothing was written, and an event of the stream after that", async () => {
+    const asks = tool("asks", { input: z.object({ progress: z.boolean() }) }, async ({ progress }, ctx) => {
+      if (progress) ctx.progress(1)
+      return `${(await ctx.roots()).length}`
+    })
+    const server = createServer({ name: "test", version: "1.0.0", logger: createRecordingLogger(), tools: [asks] })
+    const running = await serve(server, { port: 0 })
+    try {
+      const send = (progress: boolean) => {
+        const params = { name: "asks", arguments: { progress }, _meta: { progressToken: 1 } }
+        return postModern(running.url, modernRequest(1, "tools/call", params))
+      }
+      const early = await send(false)
+      expect([early.status, early.json["error"]]).toMatchObject([400, { code: -32021 }])
+      const late = await send(true)
+      expect([late.status, late.json["error"]]).toMatchObject([200, { code: -32021 }])
+      expect(late.messages).toHaveLength(2)
+    } finally {
+      await running.close()
+    }
   })
 })
 

@@ -129,6 +129,15 @@ describe("a state", () => {
     expect(times).toBe(0)
   })
 
+  it("is bound to the tool, whatever else the call says", async () => {
+    const { call } = node()
+    const { state } = await call({ ...ask, uri: "test://plain" }).round()
+    const other = call({ ...ask, name: "other", uri: "test://plain" })
+    const { error, entered: times } = await refusalOf(other.round({ state, answers: { q1: ada } }))
+    expect(error).toMatchObject(invalid)
+    expect(times).toBe(0)
+  })
+
   it.each<[what: string, params: Json]>([
     ["members in another order", { arguments: { b: [{ d: null, c: "x" }], a: 1 }, name: "ask" }],
     ["other _meta", { ...ask, _meta: { "example.com/trace": 1 } }],
