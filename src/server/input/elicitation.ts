@@ -99,7 +99,7 @@ export function urlQuestion(
   message: string,
   url: string,
   id: string,
-  isDone: (() => boolean | Promise<boolean>) | undefined,
+  isDone: ((id: string) => boolean | Promise<boolean>) | undefined,
 ): Question<ElicitedUrl> {
   if (!revision.form.modes) {
     throw new ToolError(`clients of revision ${revision.version} cannot be sent to a URL`)
@@ -116,7 +116,7 @@ export function urlQuestion(
     async accept({ action }): Promise<Accepted<ElicitedUrl>> {
       if (action === "decline" || action === "cancel") return { ok: true, value: { action } }
       if (action !== "accept") return NO_ACTION
-      return isDone === undefined || (await isDone()) ? { ok: true, value: { action } } : { again: true }
+      return isDone === undefined || (await isDone(id)) ? { ok: true, value: { action } } : { again: true }
     },
   }
 }

@@ -29,8 +29,11 @@ export interface AskOptions {
 
 /** Options of `ctx.elicitUrl`. */
 export interface ElicitUrlOptions extends AskOptions {
-  /** Says whether what happens at the URL has happened. An accepted question that is not done is asked again, or waited for. */
-  readonly done?: () => boolean | Promise<boolean>
+  /**
+   * Says whether what happens at the URL that was made for `id` has happened. An accepted question that is not done is asked
+   * again, or waited for.
+   */
+  readonly done?: (id: string) => boolean | Promise<boolean>
 }
 
 /** What `ctx.once` gives its function. */

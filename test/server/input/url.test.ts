@@ -78,15 +78,19 @@ describe("a page in the modern era", () => {
 
   it("is asked again under its key and id as long as it is accepted and not done", async () => {
     let paid = false
-    const { call } = subject(async (_, ctx) => {
-      const { action } = await ctx.elicitUrl("Pay", pay, { done: () => Promise.resolve(paid) })
-      return action
-    })
+    const ids: string[] = []
+    const done = (id: string): Promise<boolean> => {
+      ids.push(id)
+      return Promise.resolve(paid)
+    }
+    const { call } = subject(async (_, ctx) => (await ctx.elicitUrl("Pay", pay, { done })).action)
     const first = await call.round()
     const second = await call.round({ state: first.state, answers: { q1: accept() } })
     expect(second.asked).toEqual(first.asked)
     paid = true
     expect(textOf((await call.round({ state: second.state, answers: { q1: accept() } })).result)).toBe("accept")
+    const id = idOf(first.asked[0]?.params["url"])
+    expect(ids).toEqual([id, id])
   })
 
   it.each([["decline"], ["cancel"]])("is not asked again after %s", async (action) => {
