@@ -1,6 +1,17 @@
 /** Who can cancel a call and how, in each era and on each transport, and what is left of it afterwards. */
 import { request as httpRequest } from "node:http"
-import { type Context, createServer, tool } from "conduit-mcp"
+import {
+  type CompletionContext,
+  type Context,
+  createServer,
+  type Logger,
+  type Middleware,
+  prompt,
+  resource,
+  resourceTemplate,
+  type Server,
+  tool,
+} from "conduit-mcp"
 import { type Running, serve } from "conduit-mcp/node"
 import fc from "fast-check"
 import { afterEach, describe, expect, it } from "vitest"
@@ -38,6 +49,49 @@ function slowServer() {
   const quick = tool("quick", {}, () => "quick")
   const server = createServer({ name: "test", version: "1.0.0", tools: [slow, unheeding, quick], logger })
   return { server, logger, entered: entered.reached, aborted: aborted.reached, release: released.reach }
+}
+
+/** A server where something other than a tool fails, with a request that enters it. */
+function failingIn(
+  what: "a prompt" | "a resource" | "a completion" | "middleware" | "a handler by hand",
+  fail: (aborts: AbortSignal) => Promise<never>,
+  logger: Logger,
+): { readonly method: string; readonly params: Json; readonly server: Server } {
+  const about = { name: "test", version: "1.0.0", logger }
+  switch (what) {
+    case "a prompt": {
+      const prompts = [prompt("fails", {}, (_, { signal }) => fail(signal))]
+      return { method: "prompts/get", params: { name: "fails" }, server: createServer({ ...about, prompts }) }
+    }
+    case "a resource": {
+      const resources = [resource("test://fails", { name: "fails" }, ({ signal }) => fail(signal))]
+      return {
+        method: "resources/read",
+        params: { uri: "test://fails" },
+        server: createServer({ ...about, resources }),
+      }
+    }
+    case "a completion": {
+      const complete = { id: (_: string, { signal }: CompletionContext) => fail(signal) }
+      const resources = [resourceTemplate("test://{id}", { name: "fails", complete }, () => "")]
+      const ref = { type: "ref/resource", uri: "test://{id}" }
+      const params = { ref, argument: { name: "id", value: "" } }
+      return { method: "completion/complete", params, server: createServer({ ...about, resources }) }
+    }
+    case "middleware": {
+      const middleware: Middleware = ({ signal }) => fail(signal)
+      const server = createServer({
+        ...about,
+        tools: [tool("none", {}, () => "")],
+        middleware: [["tools/list", middleware]],
+      })
+      return { method: "tools/list", params: {}, server }
+    }
+    case "a handler by hand": {
+      const handlers = { "tools/list": (_: Json, { signal }: Context) => fail(signal) }
+      return { method: "tools/list", params: {}, server: createServer({ ...about, handlers }) }
+    }
+  }
 }
 
 const call = (era: (typeof eras)[number], id: string | number, name: string): Json =>
@@ -110,6 +164,26 @@ describe.each(eras)("a %s call on a pipe", (era) => {
     expect(wire.received.filter(({ id }) => id === 1)).toEqual([])
     expect(logger.lines).toEqual([])
   })
+
+  it.each(["a prompt", "a resource", "a completion", "middleware", "a handler by hand"] as const)(
+    "may fail after it was cancelled, and nobody hears of it, in %s too",
+    async (what) => {
+      const entered = signal()
+      const untilAborted = (aborts: AbortSignal): Promise<never> => {
+        entered.reach()
+        return new Promise((_, reject) => aborts.addEventListener("abort", () => reject(aborts.reason)))
+      }
+      const logger = createRecordingLogger()
+      const { method, params, server } = failingIn(what, untilAborted, logger)
+      const wire = await open(server)
+      wire.send(era === "modern" ? modernRequest(1, method, params) : { jsonrpc: "2.0", id: 1, method, params })
+      await entered.reached
+      wire.send(cancel(1))
+      await wire.request(call(era, 2, "none"))
+      expect(wire.received.filter(({ id }) => id === 1)).toEqual([])
+      expect(logger.lines).toEqual([])
+    },
+  )
 
   it("says why it was cancelled to a handler that asks later", async () => {
     const { server, entered } = slowServer()

@@ -3,7 +3,7 @@
 import { codes } from "../../core/error/codes.js"
 import { McpError, ToolError } from "../../core/error/error.js"
 import { type Fault, fault } from "../../core/error/fault.js"
-import { type Answer, refuse } from "../../core/exchange.js"
+import { type Answer, refuse, silent } from "../../core/exchange.js"
 import { methodNotFound } from "../../core/negotiate/inbound.js"
 import { isJsonObject, type JsonObject, type RequestId } from "../../core/wire/message.js"
 import type { Call } from "../context.js"
@@ -24,8 +24,12 @@ export function overloaded(id: RequestId | undefined, why: string): Answer {
   return refuse(fault(503, codes.internalError, "overloaded", `Server is busy: ${why}`, id), { "Retry-After": "1" })
 }
 
-/** The refusal after an exception that nobody expected: a reference for the caller, the detail for the log. */
+/**
+ * The refusal after an exception that nobody expected: a reference for the caller, the detail for the log. What fails because
+ * its call was cancelled is neither: nobody waits for it, and nothing is wrong.
+ */
 export function internalError(call: Call, what: string, error: unknown): Answer {
+  if (call.cancelled) return silent
   const reference = referenceOf(call)
   call.failure = { thrown: error, reference }
   call.facts.profile.logger.error(`${what} failed`, { reference, error })
