@@ -1,4 +1,5 @@
 /** What a handler knows of its call: the public `Context`, and the `Call` that implements it for one request. */
+import { misuse } from "../core/error/error.js"
 import type { Answer, Exchange, InFlight } from "../core/exchange.js"
 import { answer, silent } from "../core/exchange.js"
 import { META } from "../core/feature/envelope.js"
@@ -14,14 +15,14 @@ import type { OutputOf, Schema } from "../core/schema/standard.js"
 import { notificationText, resultText } from "../core/wire/build.js"
 import { isJsonObject, type JsonObject, type JsonValue, type RequestId } from "../core/wire/message.js"
 import type { Outcome, RequestFacts } from "../observe/event.js"
-import type { Due } from "../store/deadlines.js"
+import { Due } from "../store/deadlines.js"
 import type { Calls } from "./calls.js"
 import type { AnyTool } from "./define/tool.js"
 import type { Session } from "./era/session.js"
 import type { Asking } from "./input/asking.js"
 import type { AskOptions, CallInput, ElicitUrlOptions, Input, Jsonify, OnceContext } from "./input/input.js"
 import { openInput } from "./input/open.js"
-import type { RoundStart } from "./input/replay.js"
+import type { RoundStart } from "./input/record.js"
 import type { ServerCall } from "./middleware.js"
 import type { Profile } from "./profile.js"
 import type { Snapshot } from "./registry.js"
@@ -88,6 +89,7 @@ export interface RequestContext {
    * `retryMs` (default `limits.retryMs`). Answers whether it did: only where the stream can be resumed, which takes a session
    * of a revision that knows of it.
    *
+   * @throws `McpError` of kind `misuse` for a time that is not a non-negative integer.
    * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
    */
   disconnect(options?: { readonly retryMs?: number }): boolean
@@ -142,7 +144,7 @@ export interface CallFacts {
 const NO_ARGUMENTS: Readonly<Record<string, string>> = Object.freeze({})
 
 /** One request while it is worked on. Nothing in it is made before something asks for it. */
-export class Call implements CompletionContext, ServerCall, InFlight, Due {
+export class Call extends Due implements CompletionContext, ServerCall, InFlight {
   facts: CallFacts
   readonly exchange: Exchange
   arguments: Readonly<Record<string, string>> = NO_ARGUMENTS
@@ -175,14 +177,13 @@ export class Call implements CompletionContext, ServerCall, InFlight, Due {
   round: RoundStart | undefined
   /** The tool that is called, once it is known. */
   tool: AnyTool | undefined
-  /** By when the handler has to be done; written by {@link Calls}. */
-  dueMs = Number.POSITIVE_INFINITY
   /** Whether the call was answered ahead of its handler, and its place given away. */
   isDropped = false
   #progress: number | undefined
   #values: Map<ContextKey<unknown>, unknown> | undefined
 
   constructor(facts: CallFacts, exchange: Exchange) {
+    super()
     this.facts = facts
     this.exchange = exchange
   }
@@ -263,6 +264,9 @@ export class Call implements CompletionContext, ServerCall, InFlight, Due {
   }
 
   disconnect({ retryMs }: { readonly retryMs?: number } = {}): boolean {
+    if (retryMs !== undefined && !(Number.isSafeInteger(retryMs) && retryMs >= 0)) {
+      throw misuse("invalid_option", `ctx.disconnect: retryMs must be a non-negative integer, not ${String(retryMs)}`)
+    }
     const { stream } = this.facts
     if (stream === undefined || this.#ended) return false
     stream.disconnect(retryMs)
@@ -324,8 +328,7 @@ export class Call implements CompletionContext, ServerCall, InFlight, Due {
     this.exchange.close()
   }
 
-  /** Says that the time of the call is over. */
-  expire(): void {
+  override expire(): void {
     this.facts.calls.expire(this)
   }
 

@@ -1,7 +1,7 @@
 /** `createServer()`: definitions in, something that every transport can serve out. */
 import { misuse } from "../core/error/error.js"
 import type { Endpoint } from "../core/exchange.js"
-import type { ListName } from "../core/feature/listen.js"
+import type { Change, ListName } from "../core/feature/listen.js"
 import { clampText } from "../core/feature/text.js"
 import { type Limits, resolveLimits } from "../core/limits.js"
 import type { Schema } from "../core/schema/standard.js"
@@ -201,13 +201,13 @@ class DefinedServer<Tools extends readonly AnyTool[]> implements Server<Tools> {
     const topic = this.#emitter.topics["server.list_changed"]
     if (topic.watched) topic.publish({ list })
     this.#catalog.forgetViews()
-    this.#bus.publish({ kind: "list", list })
+    void this.#bus.publish({ kind: "list", list })
   }
 
   updated(uri: string): void {
     const topic = this.#emitter.topics["server.resource_updated"]
     if (topic.watched) topic.publish({ uri })
-    this.#bus.publish({ kind: "resource", uri })
+    void this.#bus.publish({ kind: "resource", uri })
   }
 
   elicitationComplete(id: string): void {
@@ -273,13 +273,23 @@ class DefinedServer<Tools extends readonly AnyTool[]> implements Server<Tools> {
 
   /** What changes elsewhere may change what callers see here. */
   #join(bus: Bus): () => void {
-    const stopSending = this.#bus.subscribe((change) => bus.publish(change))
+    const stopSending = this.#bus.subscribe((change) => this.#send(bus, change))
     const stopHearing = bus.subscribe(({ kind }) => {
       if (kind === "list") this.#catalog.forgetViews()
     })
     return () => {
       stopSending()
       stopHearing()
+    }
+  }
+
+  #send(bus: Bus, change: Change): void {
+    const report = (error: unknown): void => this.logger.error("the bus failed", { error })
+    try {
+      const sent = bus.publish(change)
+      if (sent instanceof Promise) sent.catch(report)
+    } catch (error) {
+      report(error)
     }
   }
 

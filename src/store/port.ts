@@ -30,7 +30,7 @@ export interface Store {
 /** Carries changes to every listener, on this node and on others. Delivery is at most once. */
 export interface Bus {
   /** Tells every listener, those of the publishing node too. */
-  publish(change: Change): void
+  publish(change: Change): MaybePromise<void>
   /** Answers the function that ends the subscription. */
   subscribe(listener: (change: Change) => void): () => void
 }

@@ -18,6 +18,7 @@ import { Outlet } from "../../src/server/stream/outlet.js"
 import { createManualClock, type ManualClock } from "../support/clock.js"
 import { post, postModern } from "../support/http.js"
 import { link, type RawLink } from "../support/link.js"
+import { createRecordingLogger } from "../support/logger.js"
 import { type EventStream, openModern } from "../support/stream.js"
 import { initializeRequest, type Json, modernRequest } from "../support/wire.js"
 
@@ -547,6 +548,25 @@ describe("on a pipe", () => {
     const raw = link(fullServer(), { limits: { maxListensPerPeer: 2 } })
     for (const id of [1, 2, 3]) raw.send(listen(id))
     expect(await listeningOn(raw, 3).received(1)).toMatchObject([{ id: 3, error: { code: -32603 } }])
+  })
+})
+
+describe("a bus", () => {
+  it.each<[string, Bus["publish"]]>([
+    [
+      "throws",
+      () => {
+        throw new Error("down")
+      },
+    ],
+    ["rejects", () => Promise.reject(new Error("down"))],
+  ])("that %s is reported, and whoever says that something changed does not notice", async (_, publish) => {
+    const logger = createRecordingLogger()
+    const server = createServer({ name: "s", version: "1", tools: [echo], logger })
+    const raw = link(server, { bus: { publish, subscribe: () => () => {} } })
+    server.changed("tools")
+    expect((await raw.modern("tools/list"))["result"]).toBeDefined()
+    expect(logger.lines).toMatchObject([{ level: "error", message: "the bus failed" }])
   })
 })
 

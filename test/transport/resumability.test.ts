@@ -234,6 +234,21 @@ describe("ctx.disconnect", () => {
     },
   )
 
+  it.each([-1, 0.5, Number.NaN])("takes no such time as %d", async (retryMs) => {
+    const errors: unknown[] = []
+    const parting = tool("parting", {}, (_, ctx) => {
+      try {
+        ctx.disconnect({ retryMs })
+      } catch (error) {
+        errors.push(error)
+      }
+      return "done"
+    })
+    const { url } = await start(createServer({ name: "s", version: "1", tools: [parting] }))
+    expect((await post(url, call("parting"), await openSession(url))).json).toMatchObject(done)
+    expect(errors).toMatchObject([{ kind: "misuse", reason: "invalid_option" }])
+  })
+
   it("may be done again on the next connection", async () => {
     const gates = [createGate(), createGate()]
     const parting = tool("parting", {}, async (_, ctx) => {

@@ -12,7 +12,7 @@ import { decodeUtf8 } from "../utf8.js"
 import { guardStdout, type RawWrite } from "./stdout.js"
 
 /** Options of {@link serveStdio}. */
-export interface StdioOptions extends Omit<EndpointOptions, "sessions"> {
+export interface StdioOptions extends Omit<EndpointOptions, "sessions" | "resumable"> {
   /** Drains the server when it aborts. */
   readonly signal?: AbortSignal
   /** Ends the process once the input has ended. Default true. */
