@@ -109,7 +109,7 @@ export class Calls {
   stop(reason: string): number {
     this.isClosing = true
     let given = 0
-    for (const call of [...this.#pending.values()]) {
+    for (const call of this.#pending.values()) {
       this.#pending.delete(call)
       if (call.isOver) this.#drop(call)
       else {

@@ -1,12 +1,20 @@
 /** Many deadlines on one task of a clock, so that nothing that has one owns a timer or a closure. */
 import type { Clock } from "./port.js"
 
-/** Something that has to be over by a moment. */
-export interface Due {
+/**
+ * Something that has to be over by a moment. It is a link of the chain that holds it, so that to be held costs a few writes and
+ * nothing that is made.
+ */
+export abstract class Due {
   /** When that is, by the clock. It may move; infinite while there is no hurry. */
-  readonly dueMs: number
+  dueMs = Number.POSITIVE_INFINITY
+  /** What holds it. */
+  holder: object | undefined
+  before: this | undefined
+  behind: this | undefined
+
   /** Called once the moment has come, by when it is forgotten. */
-  expire(): void
+  abstract expire(): void
 }
 
 /** What has deadlines at the moment. */
@@ -17,7 +25,8 @@ export interface Deadlines<T extends Due = Due> {
   /** Lets one go; answers whether it was there. */
   delete(due: T): boolean
   has(due: T): boolean
-  values(): Iterable<T>
+  /** All of them, as they are now. */
+  values(): readonly T[]
   /** Lets all go. */
   clear(): void
 }
@@ -33,7 +42,9 @@ const LOOK_MS = 1_000
 /** One task for all of them, which looks at them when the first may be due. */
 class SharedDeadlines<T extends Due> implements Deadlines<T> {
   readonly #clock: Clock
-  readonly #held = new Set<T>()
+  #first: T | undefined
+  #last: T | undefined
+  #size = 0
   #wakesAtMs = Number.POSITIVE_INFINITY
   #stop: (() => void) | undefined
 
@@ -42,30 +53,51 @@ class SharedDeadlines<T extends Due> implements Deadlines<T> {
   }
 
   get size(): number {
-    return this.#held.size
+    return this.#size
   }
 
   add(due: T): void {
-    this.#held.add(due)
+    if (due.holder !== this) this.#append(due)
     if (due.dueMs < this.#wakesAtMs) this.#wakeAt(due.dueMs)
   }
 
   delete(due: T): boolean {
-    return this.#held.delete(due)
+    if (due.holder !== this) return false
+    const { before, behind } = due
+    if (before === undefined) this.#first = behind
+    else before.behind = behind
+    if (behind === undefined) this.#last = before
+    else behind.before = before
+    due.holder = undefined
+    due.before = undefined
+    due.behind = undefined
+    this.#size--
+    return true
   }
 
   has(due: T): boolean {
-    return this.#held.has(due)
+    return due.holder === this
   }
 
-  values(): Iterable<T> {
-    return this.#held
+  values(): readonly T[] {
+    const all: T[] = []
+    for (let due = this.#first; due !== undefined; due = due.behind) all.push(due)
+    return all
   }
 
   clear(): void {
-    this.#held.clear()
+    for (const due of this.values()) this.delete(due)
     this.#stop?.()
     this.#wakesAtMs = Number.POSITIVE_INFINITY
+  }
+
+  #append(due: T): void {
+    due.holder = this
+    due.before = this.#last
+    if (this.#last === undefined) this.#first = due
+    else this.#last.behind = due
+    this.#last = due
+    this.#size++
   }
 
   #wakeAt(dueMs: number): void {
@@ -79,10 +111,11 @@ class SharedDeadlines<T extends Due> implements Deadlines<T> {
     const nowMs = this.#clock.now()
     let nextMs = Number.POSITIVE_INFINITY
     this.#wakesAtMs = Number.POSITIVE_INFINITY
-    for (const due of this.#held) {
+    for (const due of this.values()) {
+      if (due.holder !== this) continue
       if (due.dueMs > nowMs) nextMs = Math.min(nextMs, due.dueMs)
       else {
-        this.#held.delete(due)
+        this.delete(due)
         due.expire()
       }
     }
@@ -121,8 +154,8 @@ class ApartDeadlines<T extends Due> implements Deadlines<T> {
     return this.#held.has(due)
   }
 
-  values(): Iterable<T> {
-    return this.#held.keys()
+  values(): readonly T[] {
+    return [...this.#held.keys()]
   }
 
   clear(): void {

@@ -1,20 +1,20 @@
 /** Deadlines on one task of a clock, and on a clock whose tasks belong to single requests. */
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { createDeadlines, type Due } from "../../src/store/deadlines.js"
+import { createDeadlines, Due } from "../../src/store/deadlines.js"
 import { createManualClock } from "../support/clock.js"
 
-class Thing implements Due {
-  dueMs: number
+class Thing extends Due {
   readonly expired: number[] = []
   readonly #now: () => number
 
   constructor(dueMs: number, now: () => number) {
+    super()
     this.dueMs = dueMs
     this.#now = now
   }
 
-  expire(): void {
+  override expire(): void {
     this.expired.push(this.#now())
   }
 }

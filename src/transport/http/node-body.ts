@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer"
 import type { IncomingMessage } from "node:http"
 import type { Fault } from "../../core/error/fault.js"
 import type { Limits } from "../../core/limits.js"
-import type { Deadlines, Due } from "../../store/deadlines.js"
+import { type Deadlines, Due } from "../../store/deadlines.js"
 import type { Clock } from "../../store/port.js"
 import { bodyTooLarge, bodyTooSlow } from "./body.js"
 
@@ -26,8 +26,7 @@ export function readBody(request: IncomingMessage, arrivals: Arrivals, done: (bo
   request.on("error", () => body.leave())
 }
 
-class ArrivingBody implements Due {
-  readonly dueMs: number
+class ArrivingBody extends Due {
   readonly #request: IncomingMessage
   readonly #arrivals: Arrivals
   readonly #done: (body: Uint8Array | Fault) => void
@@ -36,13 +35,14 @@ class ArrivingBody implements Due {
   #rest: Buffer[] | undefined
 
   constructor(request: IncomingMessage, arrivals: Arrivals, done: (body: Uint8Array | Fault) => void) {
+    super()
     this.#request = request
     this.#arrivals = arrivals
     this.#done = done
     this.dueMs = arrivals.clock.now() + arrivals.limits.bodyTimeoutMs
   }
 
-  expire(): void {
+  override expire(): void {
     this.#refuse(bodyTooSlow(this.#arrivals.limits))
   }
 
