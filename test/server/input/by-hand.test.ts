@@ -229,6 +229,28 @@ describe("questions that are returned in the modern era", () => {
     expect(error).toMatchObject({ code: -32021, data: { requiredCapabilities: { elicitation: { form: {} } } } })
   })
 
+  it("wait for a step that nobody awaits, and keep what it came to", async () => {
+    let finish: (table: number) => void = () => {}
+    let ran = 0
+    const handler: Handler = (_, ctx) => {
+      const hold = ctx.once("hold", () => {
+        ran++
+        return new Promise<number>((resolve) => (finish = resolve))
+      })
+      if (ctx.responses["who"] === undefined) return inputRequired({ requests: { who: form("Who?") } })
+      return hold.then((table) => `table ${table}`)
+    }
+    const raw = link(serverOf(handler))
+    const call = modernCall(raw.request, { name: "subject" })
+    const first = call.round()
+    await expect.poll(() => ran).toBe(1)
+    expect(raw.received).toEqual([])
+    finish(5)
+    const { state } = await first
+    expect(textOf((await call.round({ state, answers: { who: ada } })).result)).toBe("table 5")
+    expect(ran).toBe(1)
+  })
+
   it("are not reported as a suspension that was swallowed", async () => {
     const logger = createRecordingLogger()
     await modernCall(link(serverOf((_, ctx) => steps(ctx), logger)).request, { name: "subject" }).round()
