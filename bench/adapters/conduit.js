@@ -13,6 +13,8 @@ export const meta = {
   http: ["modern-json", "modern-sse", "legacy-json", "legacy-sse", "session-json", "session-sse"],
   accept: { "modern-sse": STREAM_ONLY, "legacy-sse": STREAM_ONLY, "session-sse": STREAM_ONLY },
   stdio: ["modern", "legacy"],
+  listens: true,
+  streams: true,
 }
 
 function build(count) {
@@ -23,8 +25,9 @@ function build(count) {
 }
 
 export async function serveHttp({ port, mode, tools }) {
-  const running = await serve(build(tools), { port, sessions: !mode.startsWith("legacy") })
-  return { port: running.address.port }
+  const server = build(tools)
+  const running = await serve(server, { port, sessions: !mode.startsWith("legacy") })
+  return { port: running.address.port, notify: () => server.changed("tools") }
 }
 
 export async function serveStdio({ tools }) {
