@@ -11,6 +11,7 @@ import {
   type Server,
   tool,
 } from "conduit-mcp"
+import { createFetchHandler } from "conduit-mcp/fetch"
 import { type Running, type ServeOptions, serve } from "conduit-mcp/node"
 import { afterEach, describe, expect, it } from "vitest"
 import type { Endpoint } from "../../src/core/exchange.js"
@@ -20,7 +21,7 @@ import { post, postModern } from "../support/http.js"
 import { link, type RawLink } from "../support/link.js"
 import { createRecordingLogger } from "../support/logger.js"
 import { type EventStream, openModern } from "../support/stream.js"
-import { initializeRequest, type Json, modernRequest } from "../support/wire.js"
+import { initializeRequest, type Json, modernHeaders, modernRequest } from "../support/wire.js"
 
 const SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 const open: (() => unknown)[] = []
@@ -77,6 +78,48 @@ const memory: Wire = {
   },
 }
 
+const fetched: Wire = {
+  name: "a fetch handler",
+  open(server, options = {}) {
+    const handler = createFetchHandler(server, options)
+    open.push(() => handler.close())
+    return Promise.resolve(async (id, notifications) => {
+      const message = modernRequest(id, "subscriptions/listen", { notifications })
+      const headers = {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        ...modernHeaders(message),
+      }
+      const request = new Request("http://localhost/mcp", { method: "POST", headers, body: JSON.stringify(message) })
+      return readingFrom(await handler(request))
+    })
+  },
+}
+
+/** Reads a response as it comes. */
+function readingFrom(response: Response): Listening {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  const isStream = response.headers.get("content-type") === "text/event-stream"
+  let text = ""
+  const heard = (): readonly Json[] =>
+    isStream
+      ? [...text.matchAll(/^data: (.+)$/gm)].map(([, data = ""]) => JSON.parse(data) as Json)
+      : [JSON.parse(text) as Json]
+  open.push(() => reader?.cancel())
+  return {
+    heard,
+    async received(count) {
+      for (;;) {
+        if (text !== "" && heard().length >= count) return heard()
+        const { value, done } = (await reader?.read()) ?? { value: undefined, done: true }
+        if (done) throw new Error(`the response ended before ${count} messages came: ${text}`)
+        text += value
+      }
+    },
+    cancel: () => void reader?.cancel(),
+  }
+}
+
 async function start(server: Server, options: ServeOptions = {}): Promise<Running> {
   const running = await serve(server, { port: 0, ...options })
   open.push(() => running.close())
@@ -129,7 +172,7 @@ const cancelled = (id: string | number): Json => ({
   params: { _meta: { [SUBSCRIPTION]: id }, requestId: id },
 })
 
-describe.each([http, memory])("on $name", (wire) => {
+describe.each([http, fetched, memory])("on $name", (wire) => {
   it.each([1, "1", "", 0, 1_723_000_000_000])(
     "a stream is acknowledged first, and everything on it carries its id (%j)",
     async (id) => {
@@ -241,6 +284,22 @@ describe.each([http, memory])("on $name", (wire) => {
     expect(await stream.received(1)).toMatchObject([
       { id: 1, error: { code: -32602, data: { reason: "invalid_params" } } },
     ])
+  })
+
+  it("nobody hears of what the caller cannot see", async () => {
+    const server = createServer({
+      name: "s",
+      version: "1",
+      tools: [echo],
+      resources: [readme, page],
+      canSee: (definition) => definition.kind === "resource",
+    })
+    const stream = await (await wire.open(server))(1, {
+      toolsListChanged: true,
+      resourceSubscriptions: ["file:///readme.md", "page://1"],
+    })
+    const honoured = { resourceSubscriptions: ["file:///readme.md"] }
+    expect(await stream.received(1)).toEqual([acknowledged(1, honoured)])
   })
 
   it("what is added, changed and removed at run time is heard", async () => {

@@ -246,6 +246,17 @@ describe.each(versions)("resources/subscribe of %s", (version) => {
     expect(json).toMatchObject({ id: 1, ...expected })
   })
 
+  it("is not for a resource that the caller cannot see", async () => {
+    const secret = resource("file:///secret", { name: "secret" }, () => "hush")
+    const seen = resource("file:///seen", { name: "seen" }, () => "hello")
+    const canSee = ({ kind, listed }: { readonly kind: string; readonly listed: { readonly name: string } }): boolean =>
+      kind === "resource" && listed.name === "seen"
+    const raw = link(createServer({ name: "s", version: "1", resources: [secret, seen], canSee }))
+    const hidden = await raw.legacy("resources/subscribe", { uri: "file:///secret" }, version)
+    expect(hidden).toMatchObject({ error: { code: -32002 } })
+    expect(await raw.legacy("resources/subscribe", { uri: "file:///seen" }, version)).toMatchObject({ result: {} })
+  })
+
   it("ends with resources/unsubscribe", async () => {
     const server = fullServer()
     const raw = link(server)
