@@ -10,16 +10,21 @@ import { formQuestion, urlQuestion } from "./elicitation.js"
 import { errorOutcome, takeOutcome, valueOutcome } from "./outcome.js"
 import { rootsQuestion, samplingQuestion } from "./sampling.js"
 
+// biome-ignore lint/suspicious/noConfusingVoidType: a step may return nothing at all.
+type Plain = JsonValue | undefined | void
+
 /** What JSON gives back of a value. */
-export type Jsonify<T> = T extends string | number | boolean | null | undefined
+export type Jsonify<T> = unknown extends T
   ? T
-  : T extends { toJSON(): infer Written }
-    ? Jsonify<Written>
-    : T extends (...args: never) => unknown
-      ? never
-      : T extends object
-        ? { [Key in keyof T]: Jsonify<T[Key]> }
-        : never
+  : T extends Plain
+    ? T
+    : T extends { toJSON(): infer Written }
+      ? Jsonify<Written>
+      : T extends (...args: never) => unknown
+        ? never
+        : T extends object
+          ? { [Key in keyof T]: Jsonify<T[Key]> }
+          : never
 
 /** How a question is told apart from the others of its call. */
 export interface AskOptions {

@@ -6,7 +6,7 @@ import type { Reason } from "../../core/error/reason.js"
 import { type Answer, silent } from "../../core/exchange.js"
 import { canonicalJson } from "../../core/feature/canonical.js"
 import { type ErrorObject, isJsonObject, type JsonObject } from "../../core/wire/message.js"
-import type { Call } from "../context.js"
+import type { Call } from "../call.js"
 import { outcomeOf } from "../method/manual.js"
 import { internalError, invalidParams, raised } from "../method/refusal.js"
 import { bindingOf, tellAnswered } from "./open.js"
@@ -14,25 +14,17 @@ import { digestText } from "./seal.js"
 import type { RoundState } from "./state.js"
 import { comesFromSuspension } from "./suspension.js"
 
-/** Runs the handler of a call once the state that came with it is opened. Costs two look-ups where none came. */
-export function enterRound(
-  call: Call,
-  singleUse: boolean,
-  run: () => Answer | Promise<Answer>,
-): Answer | Promise<Answer> {
-  const { params, served } = call.facts
-  if (params === undefined || served.revision.asks !== "replay") return run()
-  if (params["requestState"] === undefined && params["inputResponses"] === undefined) return run()
-  return openRound(call, params, singleUse, run)
+/** Whether a call comes with a state or answers. Costs two look-ups where it does not. */
+export function isLaterRound({ facts: { params, served } }: Call): boolean {
+  if (params === undefined || (params["requestState"] === undefined && params["inputResponses"] === undefined))
+    return false
+  return served.revision.asks === "replay"
 }
 
-async function openRound(
-  call: Call,
-  params: JsonObject,
-  singleUse: boolean,
-  run: () => Answer | Promise<Answer>,
-): Promise<Answer> {
-  const { requestState, inputResponses } = params
+/** Runs the handler of a call once the state that came with it is opened. */
+export async function enterRound(call: Call, singleUse: boolean, run: () => Answer | Promise<Answer>): Promise<Answer> {
+  if (!isLaterRound(call)) return run()
+  const { requestState, inputResponses } = call.facts.params ?? {}
   if (requestState !== undefined && typeof requestState !== "string") {
     return invalidParams(call, '"requestState" must be a string')
   }

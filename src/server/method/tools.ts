@@ -10,11 +10,11 @@ import { checkParamHeaders } from "../../core/http/param.js"
 import { describeIssues } from "../../core/schema/issue.js"
 import type { SchemaResult } from "../../core/schema/standard.js"
 import { isJsonObject, type JsonObject } from "../../core/wire/message.js"
-import type { Call } from "../context.js"
+import type { Call } from "../call.js"
 import { isInputRequired } from "../define/content.js"
 import type { AnyTool } from "../define/tool.js"
 import { askByHand } from "../input/by-hand.js"
-import { afterSuspension, enterRound } from "../input/round.js"
+import { afterSuspension, enterRound, isLaterRound } from "../input/round.js"
 import { encodeReturn, errorOutcome, type ToolOutcome, type UnusableReturn } from "../result.js"
 import { completeResult } from "../served.js"
 import { invalidParams, notServed, raised, referenceOf } from "./refusal.js"
@@ -45,6 +45,7 @@ export function callTool(call: Call): Answer | Promise<Answer> {
       return refuse(fault(400, codes.headerMismatch, "header_mismatch", text, id))
     }
   }
+  if (!isLaterRound(call)) return checkTool(call, tool, args)
   return enterRound(call, tool.singleUse, () => checkTool(call, tool, args))
 }
 

@@ -1,11 +1,13 @@
 /** A run that waits for its client is over: what it may still do, and who is told when it does not let go. */
 import { createServer, isSuspended, tool } from "conduit-mcp"
+import { serve } from "conduit-mcp/node"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
 import { accept, modernCall, textOf } from "../../support/asking.js"
+import { postModern } from "../../support/http.js"
 import { link } from "../../support/link.js"
 import { createRecordingLogger } from "../../support/logger.js"
-import { modernRequest } from "../../support/wire.js"
+import { modernHeaders, modernRequest } from "../../support/wire.js"
 
 type Handler = Parameters<typeof tool>[2]
 type Ctx = Parameters<Handler>[1]
@@ -375,6 +377,57 @@ describe("ctx.onEnd", () => {
     const last = await call.round({ state, answers: { q1: accept({ yes: true }) } })
     expect(textOf(last.result)).toBe("table 5 true")
     expect(freed).toEqual(["table 5"])
+  })
+
+  it("frees nothing when the connection of a later round breaks: the round may be sent again", async () => {
+    const freed: string[] = []
+    let times = 0
+    const handler: Handler = async (_, ctx) => {
+      const { content } = await ctx.elicit("Who?", name)
+      const hold = await ctx.once("hold", () => `table ${++times}`)
+      ctx.onEnd(() => freed.push(hold))
+      const { signal } = ctx
+      if (!interrupted) {
+        interrupted = true
+        started()
+        await new Promise((__, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)))
+      }
+      return `${hold} for ${content?.name}`
+    }
+    let interrupted = false
+    let started = (): void => {}
+    const running = new Promise<void>((resolve) => {
+      started = resolve
+    })
+    const logger = createRecordingLogger()
+    const server = createServer({ name: "test", version: "1.0.0", logger, tools: [tool("subject", {}, handler)] })
+    const { url, close } = await serve(server, { port: 0 })
+    try {
+      const call = modernCall(async (message) => (await postModern(url, message)).json, { name: "subject" })
+      const { state } = await call.round()
+      const controller = new AbortController()
+      const broken = modernCall(
+        async (message) => {
+          const headers = {
+            "content-type": "application/json",
+            accept: "application/json, text/event-stream",
+            ...modernHeaders(message),
+          }
+          await fetch(url, { method: "POST", headers, body: JSON.stringify(message), signal: controller.signal })
+          return {}
+        },
+        { name: "subject" },
+      ).round({ state, answers: { q1: ada } })
+      await running
+      controller.abort()
+      await expect(broken).rejects.toThrow()
+      await expect.poll(() => freed.length + Number(interrupted)).toBe(1)
+      const last = await call.round({ state, answers: { q1: ada } })
+      expect(textOf(last.result)).toBe("table 1 for Ada")
+      expect(freed).toEqual(["table 1"])
+    } finally {
+      await close()
+    }
   })
 
   it("frees when the call is cancelled", async () => {
