@@ -4,6 +4,7 @@ import {
   type Change,
   createServer,
   type EndpointOptions,
+  McpError,
   type Principal,
   prompt,
   resource,
@@ -300,6 +301,30 @@ describe.each([http, fetched, memory])("on $name", (wire) => {
     })
     const honoured = { resourceSubscriptions: ["file:///readme.md"] }
     expect(await stream.received(1)).toEqual([acknowledged(1, honoured)])
+  })
+
+  it("middleware goes around a stream, and may refuse it", async () => {
+    const server = fullServer()
+    const seen: string[] = []
+    server.use("subscriptions/listen", async (call, next) => {
+      if (call.id === 2) throw new McpError("not for you", { kind: "protocol", reason: "forbidden", code: -32602 })
+      seen.push("opened")
+      const reply = await next()
+      seen.push("closed")
+      return reply
+    })
+    const listen = await wire.open(server)
+    const stream = await listen(1, { toolsListChanged: true })
+    await stream.received(1)
+    expect(await (await listen(2, { toolsListChanged: true })).received(1)).toMatchObject([
+      { id: 2, error: { code: -32602, message: "not for you" } },
+    ])
+    server.changed("tools")
+    expect(await stream.received(2)).toHaveLength(2)
+    expect(seen).toEqual(["opened"])
+    stream.cancel()
+    while (seen.length < 2) await new Promise((resolve) => setImmediate(resolve))
+    expect(stream.heard()).toHaveLength(2)
   })
 
   it("what is added, changed and removed at run time is heard", async () => {
