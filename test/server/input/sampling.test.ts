@@ -185,7 +185,7 @@ describe.each(Object.keys(eras) as (keyof typeof eras)[])("ctx.roots in the %s e
   const roots: Handler = async (_, ctx) => JSON.stringify(await ctx.roots())
 
   it("gives the roots of the client", async () => {
-    const shown = [{ uri: "file:///home/ada", name: "Home" }, { uri: "file:///srv" }]
+    const shown = [{ uri: "file:///projects/ada", name: "Home" }, { uri: "file:///srv" }]
     const { asked, answered } = await eras[era](roots, { roots: shown })
     expect(asked).toMatchObject([{ method: "roots/list", params: {} }])
     expect(JSON.parse(textOf(answered))).toEqual(shown)
