@@ -8,7 +8,7 @@ import type { Limits } from "../core/limits.js"
 import type { RequestId } from "../core/wire/message.js"
 import { createDeadlines, type Deadlines } from "../store/deadlines.js"
 import type { Clock } from "../store/port.js"
-import type { Call } from "./context.js"
+import type { Call } from "./call.js"
 import { overdue } from "./method/overdue.js"
 import { overloaded } from "./method/refusal.js"
 
@@ -59,7 +59,7 @@ export class Calls {
   /** Keeps a call whose handler is not done: from now on its time runs. */
   hold(call: Call): void {
     const timeoutMs = call.tool?.timeoutMs ?? this.#limits.handlerTimeoutMs
-    const pause = this.#paused.get(call)
+    const pause = this.#paused.size === 0 ? undefined : this.#paused.get(call)
     if (pause === undefined) call.dueMs = this.#clock.now() + timeoutMs
     else pause.leftMs = timeoutMs
     this.#pending.add(call)

@@ -9,7 +9,6 @@ import {
   type InFlight,
   type Peer,
   refuse,
-  silent,
 } from "../core/exchange.js"
 import type { LogLevel } from "../core/feature/log-level.js"
 import type { Principal } from "../core/http/gate.js"
@@ -23,7 +22,7 @@ import {
   regardsSession,
   sessionNotFound,
 } from "../core/negotiate/inbound.js"
-import type { MethodFacts, Operation, Revision } from "../core/revision/revision.js"
+import type { Revision } from "../core/revision/revision.js"
 import { findRevision, preferredLegacy } from "../core/revision/table.js"
 import {
   isRequestId,
@@ -32,10 +31,8 @@ import {
   type RequestId,
   type RequestMessage,
 } from "../core/wire/message.js"
-import type { Outcome } from "../observe/event.js"
 import type { Clock, MaybePromise } from "../store/port.js"
-import { Calls, draining } from "./calls.js"
-import { Call, type CallFacts } from "./context.js"
+import { draining } from "./calls.js"
 import {
   cancelAll,
   createSession,
@@ -47,15 +44,14 @@ import {
 } from "./era/session.js"
 import type { Asking } from "./input/asking.js"
 import { initialized, readInitialize } from "./method/lifecycle.js"
-import { callManual } from "./method/manual.js"
-import { internalError, internalFault, notServed, overloaded, referenceTo } from "./method/refusal.js"
-import { type Pipeline, runAround } from "./middleware.js"
+import { internalFault, overloaded, referenceTo } from "./method/refusal.js"
+import type { Pipeline } from "./middleware.js"
 import type { Profile } from "./profile.js"
 import type { Snapshot } from "./registry.js"
-import { routes } from "./routes.js"
+import { type Caller, Runner, servedIn } from "./runner.js"
 import type { ServedRevision } from "./served.js"
 import type { Listens } from "./stream/listens.js"
-import { beginStream, describeRequest, type RequestWatch, transportOf } from "./watch.js"
+import { beginStream, describeRequest, type RequestWatch } from "./watch.js"
 
 /** The parts that {@link createEndpoint} is made of. */
 export interface EndpointParts {
@@ -85,9 +81,6 @@ interface Opening {
   readonly snapshot: Snapshot
 }
 
-/** What a call is told of its caller, in either era. */
-type Caller = Pick<CallFacts, "clientCapabilities" | "clientInfo" | "logLevel" | "session">
-
 const NOBODY: Caller = { clientCapabilities: {}, clientInfo: undefined, logLevel: undefined, session: undefined }
 
 /** The least level that a legacy client hears until it sets one. */
@@ -102,15 +95,12 @@ export function createEndpoint(parts: EndpointParts): Endpoint {
 
 class ServerEndpoint implements Endpoint {
   readonly #parts: EndpointParts
-  readonly #calls: Calls
+  readonly #runner: Runner
   #stopped = false
-  readonly #save = (session: Session): void => {
-    if (session.id !== "") this.#parts.sessions?.save(session)
-  }
 
   constructor(parts: EndpointParts) {
     this.#parts = parts
-    this.#calls = new Calls(parts.limits, parts.clock, (call, said) => this.#ended(call, said))
+    this.#runner = new Runner(parts)
   }
 
   serve(message: Message, exchange: Exchange): Answer | Promise<Answer> {
@@ -135,7 +125,7 @@ class ServerEndpoint implements Endpoint {
   standby(exchange: Exchange): Answer | Promise<Answer> {
     const { header, peer } = exchange
     if (header === undefined) return methodNotAllowed("POST")
-    if (this.#calls.isClosing) return this.#refused(draining(), exchange)
+    if (this.#runner.calls.isClosing) return this.#runner.refused(draining(), exchange)
     const held = this.#withSession(header, peer.principal, ({ streams }) => {
       if (!exchange.canStream) return refuse(fault(406, codes.invalidRequest, "not_acceptable", NO_STREAM))
       const lastEvent = header.get(HEADER_LAST_EVENT)
@@ -199,7 +189,7 @@ class ServerEndpoint implements Endpoint {
       const reference = referenceTo("store")
       this.#parts.profile.logger.error("a store failed", { reference, error })
       const refused = refuse(internalFault(500, reference, id))
-      return exchange === undefined ? refused : this.#refused(refused, exchange)
+      return exchange === undefined ? refused : this.#runner.refused(refused, exchange)
     }
     let answered: MaybePromise<T>
     try {
@@ -221,7 +211,7 @@ class ServerEndpoint implements Endpoint {
   }
 
   drain(): Promise<void> {
-    const idle = this.#calls.drain()
+    const idle = this.#runner.calls.drain()
     this.endStreams()
     return idle
   }
@@ -229,22 +219,17 @@ class ServerEndpoint implements Endpoint {
   close(): number {
     if (this.#stopped) return 0
     this.#stopped = true
-    const cut = this.#calls.stop(STOPPED)
+    const cut = this.#runner.calls.stop(STOPPED)
     this.#parts.listens?.end()
     this.#parts.sessions?.close()
     this.#parts.onClose()
     return cut
   }
 
-  #refused(answer: Answer, exchange: Pick<Exchange, "header">): Answer {
-    if (answer.fault !== undefined) this.#parts.requests.refused(answer.fault, transportOf(exchange))
-    return answer
-  }
-
-  /** {@link #refused} for what may be no refusal, or comes later. */
+  /** Tells whoever watches of an answer that may be a refusal, and may come later. */
   #told(answer: Answer | Promise<Answer>, exchange: Pick<Exchange, "header">): Answer | Promise<Answer> {
-    if (!(answer instanceof Promise)) return this.#refused(answer, exchange)
-    return answer.then((settled) => this.#refused(settled, exchange))
+    if (!(answer instanceof Promise)) return this.#runner.refused(answer, exchange)
+    return answer.then((settled) => this.#runner.refused(settled, exchange))
   }
 
   #inSession(
@@ -268,7 +253,7 @@ class ServerEndpoint implements Endpoint {
       case "modern":
         return this.#runModern(inbound, message as RequestMessage, exchange)
       case "fault":
-        return this.#refused(refuse(inbound), exchange)
+        return this.#runner.refused(refuse(inbound), exchange)
       case "initialize":
         return this.#initialize(message as RequestMessage, exchange)
       case "session":
@@ -289,7 +274,7 @@ class ServerEndpoint implements Endpoint {
     const { clientCapabilities, clientInfo, logLevel } = inbound.meta
     const level = this.#parts.profile.logging ? logLevel : undefined
     const caller = { clientCapabilities, clientInfo, logLevel: level, session: undefined }
-    return this.#run(message, exchange, inbound.revision, inbound.method, caller, exchange.peer.inFlight)
+    return this.#runner.run(message, exchange, inbound.revision, inbound.method, caller, exchange.peer.inFlight)
   }
 
   #runLegacy(
@@ -310,9 +295,9 @@ class ServerEndpoint implements Endpoint {
     const revision = stated ?? (session === undefined ? preferredLegacy : findRevision(session.record.version))
     const method = revision?.methods.get(message.method)
     if (revision === undefined || method === undefined) {
-      return this.#refused(refuse(methodNotFound(message, 200)), exchange)
+      return this.#runner.refused(refuse(methodNotFound(message, 200)), exchange)
     }
-    return this.#run(message, exchange, revision, method, this.#callerOf(session), inFlight)
+    return this.#runner.run(message, exchange, revision, method, this.#callerOf(session), inFlight)
   }
 
   #callerOf(session: Session | undefined): Caller {
@@ -325,10 +310,10 @@ class ServerEndpoint implements Endpoint {
   #initialize(message: RequestMessage, exchange: Exchange): Answer | Promise<Answer> {
     const { requests, profile, snapshot, limits } = this.#parts
     const { peer } = exchange
-    const refused = this.#calls.refusal(message.id, peer.principal, true)
-    if (refused !== undefined) return this.#refused(refused, exchange)
+    const refused = this.#runner.calls.refusal(message.id, peer.principal, true)
+    if (refused !== undefined) return this.#runner.refused(refused, exchange)
     const record = readInitialize(message, peer.principal, limits.maxSessionBytes)
-    if ("status" in record) return this.#refused(record, exchange)
+    if ("status" in record) return this.#runner.refused(record, exchange)
     const served = servedIn(profile, record.version)
     const opening = { message, record, served, snapshot: snapshot(peer.principal) }
     if (!requests.watched) return this.#open(opening, peer)
@@ -367,127 +352,9 @@ class ServerEndpoint implements Endpoint {
     inFlight.delete(id)
     running.cancel(typeof reason === "string" ? reason : undefined)
   }
-
-  #run(
-    message: RequestMessage,
-    exchange: Exchange,
-    revision: Revision,
-    method: MethodFacts,
-    caller: Caller,
-    inFlight: Map<RequestId, InFlight> | undefined,
-  ): Answer | Promise<Answer> {
-    const { limits, profile, snapshot } = this.#parts
-    const { id } = message
-    const full = this.#calls.refusal(id, exchange.peer.principal, method.stays)
-    if (full !== undefined) return this.#refused(full, exchange)
-    if (inFlight !== undefined) {
-      if (inFlight.has(id)) return this.#refused(refuse(duplicateId(id)), exchange)
-      if (inFlight.size >= limits.maxInFlightPerPeer) {
-        return this.#refused(overloaded(id, "too many requests at once on one connection"), exchange)
-      }
-    }
-    const { clientCapabilities, clientInfo, logLevel, session } = caller
-    const stream = session?.streams?.carry(exchange)
-    const call = new Call(
-      {
-        id,
-        method: message.method,
-        params: message.params,
-        served: servedIn(profile, revision.version),
-        snapshot: snapshot(exchange.peer.principal),
-        clientCapabilities,
-        clientInfo,
-        logLevel,
-        session,
-        listens: this.#parts.listens,
-        stream,
-        stays: method.stays,
-        mayAsk: method.mayAsk,
-        asking: this.#parts.asking,
-        inFlight,
-        save: this.#save,
-        profile,
-        calls: this.#calls,
-      },
-      stream ?? exchange,
-    )
-    inFlight?.set(id, call)
-    if (!method.stays) this.#calls.enter()
-    return this.#settle(call, this.#enter(call, method))
-  }
-
-  /** Runs a method inside of whatever is put around it. */
-  #enter(call: Call, method: MethodFacts): Answer | Promise<Answer> {
-    const { middleware, requests } = this.#parts
-    const chain = middleware.around(method.method)
-    const { watched } = requests
-    if (chain === undefined && !watched) return this.#route(call, method)
-    const route = (): Answer | Promise<Answer> => this.#route(call, method)
-    const work = chain === undefined ? route : () => runAround(call, chain, route)
-    if (!watched) return work()
-    call.started = requests.begin(call.described)
-    return requests.run(call.described, work)
-  }
-
-  #route(call: Call, method: MethodFacts): Answer | Promise<Answer> {
-    const { manual } = call.facts.profile
-    const { operation } = method
-    if (operation === "initialize") return notServed(call)
-    if (manual !== undefined && !OWN.has(operation)) {
-      const byHand = manual.get(method.method)
-      if (byHand !== undefined) return callManual(call, byHand)
-      if (operation !== "discover" && operation !== "ping") return notServed(call)
-    }
-    try {
-      return routes[operation](call)
-    } catch (error) {
-      return internalError(call, call.facts.method, error)
-    }
-  }
-
-  #settle(call: Call, outcome: Answer | Promise<Answer>): Answer | Promise<Answer> {
-    if (!(outcome instanceof Promise)) return this.#conclude(call, outcome)
-    if (!call.facts.stays) this.#calls.hold(call)
-    return outcome.then(
-      (answer) => this.#conclude(call, answer),
-      (error: unknown) => this.#conclude(call, internalError(call, call.facts.method, error)),
-    )
-  }
-
-  #conclude(call: Call, answer: Answer): Answer | Promise<Answer> {
-    return call.unsettled ? call.settled(answer).then((last) => this.#finish(call, last)) : this.#finish(call, answer)
-  }
-
-  #finish(call: Call, answer: Answer): Answer {
-    const { session, stream, stays } = call.facts
-    if (!stays) this.#calls.leave(call)
-    call.release()
-    if (session !== undefined) session.seenAtMs = this.#parts.clock.now()
-    this.#ended(call, call.delivered ?? answer)
-    if (call.cancelled) return silent
-    call.end()
-    return stream?.conclude(answer) ?? answer
-  }
-
-  /** Tells whoever watches that a request is over, once. */
-  #ended(call: Call, sent: Answer): void {
-    const { started } = call
-    if (started === undefined) return
-    call.started = undefined
-    this.#parts.requests.end(started, outcomeOf(call, sent), sent, call.failure)
-  }
 }
-
-/** What the server serves itself, also when it is written by hand. */
-const OWN: ReadonlySet<Operation> = new Set(["listen", "subscribe", "unsubscribe"])
 
 const NO_STREAM = "Not acceptable: Accept must allow text/event-stream"
-
-function outcomeOf(call: Call, answer: Answer): Outcome {
-  if (call.cancelled && !call.isDropped) return "cancelled"
-  if (answer.fault !== undefined) return "error"
-  return call.suspended ? "input_required" : (call.outcome ?? "complete")
-}
 
 const ENDED: Answer = { status: 204, text: undefined, headers: undefined }
 
@@ -497,15 +364,4 @@ function methodNotAllowed(allow: string): Answer {
 
 function pipeSession(peer: Peer): Session | undefined {
   return peer.session as Session | undefined
-}
-
-function servedIn(profile: Profile, version: string): ServedRevision {
-  const served = profile.served.get(version)
-  if (served === undefined) throw new Error(`revision ${version} is in the table`)
-  return served
-}
-
-function duplicateId(id: RequestId): Fault {
-  const text = "Invalid request: a request with this id is still being worked on"
-  return fault(400, codes.invalidRequest, "duplicate_request_id", text, id)
 }

@@ -1,7 +1,7 @@
 /** Which function serves which operation. The compiler sees to it that none is missing. */
 import type { Answer } from "../core/exchange.js"
 import type { Operation } from "../core/revision/revision.js"
-import type { Call } from "./context.js"
+import type { Call } from "./call.js"
 import { complete } from "./method/completion.js"
 import { discover, ping, setLogLevel } from "./method/lifecycle.js"
 import { listen } from "./method/listen.js"

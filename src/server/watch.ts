@@ -15,7 +15,7 @@ import type {
   Watcher,
 } from "../observe/event.js"
 import type { Logger } from "../observe/log.js"
-import type { CallFacts } from "./context.js"
+import type { CallFacts } from "./call.js"
 import type { SessionRecord } from "./era/session.js"
 
 /** A request whose start was told. */

@@ -3,7 +3,7 @@ import { codes } from "../../core/error/codes.js"
 import { fault } from "../../core/error/fault.js"
 import { type Answer, refuse } from "../../core/exchange.js"
 import { honourFilter, LISTS, type ListenOffer, parseListenFilter } from "../../core/feature/listen.js"
-import type { Call } from "../context.js"
+import type { Call } from "../call.js"
 import { invalidParams } from "./refusal.js"
 import { isReadable } from "./resources.js"
 

@@ -3,7 +3,7 @@
 import { codes } from "../../core/error/codes.js"
 import { fault } from "../../core/error/fault.js"
 import { type Answer, refuse } from "../../core/exchange.js"
-import type { Call } from "../context.js"
+import type { Call } from "../call.js"
 import type { DefinitionKind, Snapshot } from "../registry.js"
 import { completeResult } from "../served.js"
 import { invalidParams, notServed } from "./refusal.js"

@@ -2,7 +2,7 @@
 import { codes } from "../../core/error/codes.js"
 import { fault } from "../../core/error/fault.js"
 import { type Answer, refuse } from "../../core/exchange.js"
-import type { Call } from "../context.js"
+import type { Call } from "../call.js"
 import { toolError } from "./tools.js"
 
 /** The answer: a result with `isError` from a tool, so that the model hears of it, and else an error. Both name the limit. */

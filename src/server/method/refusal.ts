@@ -6,7 +6,7 @@ import { type Fault, fault } from "../../core/error/fault.js"
 import { type Answer, refuse, silent } from "../../core/exchange.js"
 import { methodNotFound } from "../../core/negotiate/inbound.js"
 import { isJsonObject, type JsonObject, type RequestId } from "../../core/wire/message.js"
-import type { Call } from "../context.js"
+import type { Call } from "../call.js"
 
 /** The refusal of a method whose feature this server does not have: as if the revision did not know it. */
 export function notServed(call: Call): Answer {

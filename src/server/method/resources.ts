@@ -6,7 +6,7 @@ import { DEFAULT_FRESHNESS, type Freshness } from "../../core/feature/freshness.
 import { clampText } from "../../core/feature/text.js"
 import { hasTraversal } from "../../core/feature/uri-template.js"
 import type { ResourceContents } from "../../core/model/content.js"
-import type { Call } from "../context.js"
+import type { Call } from "../call.js"
 import { encodeContents, isContents, isInputRequired } from "../define/content.js"
 import { isUri, type ResourceReturn } from "../define/resource.js"
 import { askByHand } from "../input/by-hand.js"

@@ -1,6 +1,6 @@
 /** `resources/subscribe` and `resources/unsubscribe`: which resources a legacy session hears of. */
 import type { Answer } from "../../core/exchange.js"
-import type { Call } from "../context.js"
+import type { Call } from "../call.js"
 import { completeResult } from "../served.js"
 import type { SessionReader } from "../stream/session-reader.js"
 import { canWatch } from "./listen.js"

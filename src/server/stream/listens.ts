@@ -15,7 +15,7 @@ import {
 } from "../../core/feature/listen.js"
 import type { Limits } from "../../core/limits.js"
 import type { Clock } from "../../store/port.js"
-import type { Call } from "../context.js"
+import type { Call } from "../call.js"
 import { identityOf } from "../era/session.js"
 import { overloaded } from "../method/refusal.js"
 import { completeResult } from "../served.js"
