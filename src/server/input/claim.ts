@@ -77,7 +77,9 @@ export function createClaims({ store, clock, ttlMs }: ClaimsOptions): Claims {
     throw new Error("the store takes no claim: is it full?")
   }
 
+  /** Who comes second here waits for the first; where nothing outlives its request, the store tells. */
   const run = async (key: string, step: () => Promise<Outcome | undefined>): Promise<Outcome | undefined> => {
+    if (clock.isBound) return settle(key, step)
     for (let known = here.get(key); known !== undefined; known = here.get(key)) {
       const outcome = await known
       if (outcome !== undefined) return outcome

@@ -77,6 +77,8 @@ const QUIET_MS = 60_000
 /** Makes a {@link StateBox}. */
 export function createStateBox(options: StateBoxOptions): StateBox {
   const { ring, store, clock, ttlMs, maxBytes, maxKeptBytes, report } = options
+  /** What the store keeps, oldest first. */
+  const kept: { readonly bytes: number; readonly expiresAtMs: number }[] = []
   let keptBytes = 0
   let quietUntilMs = 0
 
@@ -96,12 +98,11 @@ export function createStateBox(options: StateBoxOptions): StateBox {
   const keep = async (state: RoundState, binding: StateBinding): Promise<string> => {
     const handle = randomText(16)
     const text = JSON.stringify(state)
+    while (kept[0] !== undefined && kept[0].expiresAtMs <= clock.now()) keptBytes -= kept.shift()?.bytes ?? 0
     if (keptBytes + text.length > maxKeptBytes) throw tooLarge()
-    if (!(await store.set(`state:${handle}`, text, { ttlMs }))) throw tooLarge()
+    kept.push({ bytes: text.length, expiresAtMs: clock.now() + ttlMs })
     keptBytes += text.length
-    clock.after(ttlMs, () => {
-      keptBytes -= text.length
-    })
+    if (!(await store.set(`state:${handle}`, text, { ttlMs }))) throw tooLarge()
     return ring.seal("requestState v1", await payload(binding, handle))
   }
 

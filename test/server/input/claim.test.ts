@@ -77,6 +77,21 @@ describe("a claim", () => {
     expect(ran).toBe(0)
   })
 
+  it("is looked up in the store where nothing outlives its request", async () => {
+    const manual = createManualClock()
+    const clock = { now: () => manual.now(), after: manual.after, isBound: true }
+    const claims = createClaims({ store: createMemoryStore({ clock }), clock, ttlMs: 900_000 })
+    let finish: (outcome: Outcome) => void = () => {}
+    const first = claims.run("key", () => new Promise((resolve) => (finish = resolve)))
+    await settle()
+    const second = claims.run("key", () => Promise.resolve({ value: "second" }))
+    finish({ value: "first" })
+    expect(await first).toEqual({ value: "first" })
+    await settle()
+    manual.advance(1_000)
+    expect(await second).toEqual({ value: "first" })
+  })
+
   it("leaves no timer behind", async () => {
     const { clock, one } = nodes()
     await one.run("key", () => Promise.resolve({ value: 1 }))
