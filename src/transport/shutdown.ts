@@ -54,6 +54,25 @@ export function createShutdown(endpoint: Endpoint, clock: Clock, drainMs: number
   }
 }
 
+/** The same way down, taken in its own time when a signal aborts, too. */
+export function withSignal({ drain, close }: Drainable, signal: AbortSignal | undefined): Drainable {
+  const forget = onAbort(signal, () => void drain())
+  return {
+    drain,
+    close() {
+      forget()
+      close()
+    },
+  }
+}
+
+/** Runs `run` once a signal aborts, or at once if it has. Answers the function that forgets it. */
+export function onAbort(signal: AbortSignal | undefined, run: () => void): () => void {
+  if (signal?.aborted === true) run()
+  else signal?.addEventListener("abort", run, { once: true })
+  return () => signal?.removeEventListener("abort", run)
+}
+
 /** Resolves with `awaited`, or after a time. */
 export function within(clock: Clock, ms: number, awaited: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {

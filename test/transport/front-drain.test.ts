@@ -1,4 +1,5 @@
 /** Going down at every HTTP door: what is still answered, what is refused, and what is cut. */
+import { getEventListeners } from "node:events"
 import { createServer, fail, tool } from "conduit-mcp"
 import type { HttpOptions } from "conduit-mcp/node"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
@@ -147,6 +148,23 @@ describe.each(doors)("at the door of %s", (name, openDoor) => {
     expect(await drained).toEqual({ cut: 1 })
     expect(signal.aborted).toBe(true)
     expect((await waiting).json).toMatchObject({ error: { data: { reason: "draining" } } })
+  })
+
+  it("begins when the signal aborts, which is listened to no longer than that", async () => {
+    const stop = new AbortController()
+    const { door } = await start({ signal: stop.signal })
+    expect((await door.post(hello)).status).toBe(200)
+    const waiting = door.post(wait)
+    await stage.entered
+    stop.abort()
+    expect((await door.post(hello)).status).toBe(503)
+    stage.end()
+    expect((await waiting).status).toBe(200)
+    const { signal } = new AbortController()
+    const { door: closed } = await start({ signal })
+    expect(getEventListeners(signal, "abort")).toHaveLength(1)
+    closed.stop()
+    expect(getEventListeners(signal, "abort")).toHaveLength(0)
   })
 
   it("streams of changes end with their result", async () => {

@@ -8,7 +8,7 @@ import type { Limits } from "../../core/limits.js"
 import { isObject, type Message } from "../../core/wire/message.js"
 import { createDecodeUtf8, parseMessage } from "../../core/wire/parse.js"
 import { createSystemClock } from "../../store/clock.js"
-import type { Drainable } from "../shutdown.js"
+import { type Drainable, withSignal } from "../shutdown.js"
 import { bodyConsumed, bodyTooLarge, bodyTooSlow, checkPost, parseBody } from "./body.js"
 import { createKeepAlive } from "./event-stream.js"
 import { FetchExchange, toDocumentResponse, toResponse, WebHeaders, type Wire } from "./fetch-exchange.js"
@@ -76,12 +76,11 @@ export function createFetchHandler(server: Servable, options: FetchOptions = {})
   )
   const wire: Wire = { front, keepAlive: () => createKeepAlive(clock, front.limits.keepAliveMs) }
   const { cors } = front.threshold
-  const { drain, close } = front.shutdown
   const serve = (request: Request, info?: unknown, context?: unknown): Promise<Response> => {
     const answered = handle(wire, request, context === undefined && isObject(info) ? info["body"] : undefined)
     return cors === undefined ? answered : answered.then((response) => withCors(response, cors, request))
   }
-  return Object.assign(serve, { drain, close })
+  return Object.assign(serve, withSignal(front.shutdown, options.signal))
 }
 
 /** Puts what CORS says on a response. */

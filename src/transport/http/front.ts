@@ -35,6 +35,8 @@ export interface HttpOptions extends EndpointOptions {
    * address, those of this machine; or a list, and more. Default: none of another origin.
    */
   readonly cors?: boolean | CorsOptions
+  /** Drains the server when it aborts. */
+  readonly signal?: AbortSignal
 }
 
 /** What is served: a server made by `createServer()`. */

@@ -9,7 +9,7 @@ import { type Accepts, decideAccept } from "../../core/http/media.js"
 import type { Message } from "../../core/wire/message.js"
 import { parseMessage } from "../../core/wire/parse.js"
 import { createDeadlines } from "../../store/deadlines.js"
-import type { Drainable } from "../shutdown.js"
+import { type Drainable, withSignal } from "../shutdown.js"
 import { decodeUtf8 } from "../utf8.js"
 import { bodyConsumed, checkPost, parseBody } from "./body.js"
 import { createKeepAlive } from "./event-stream.js"
@@ -50,11 +50,8 @@ export interface NodeHandler extends Drainable {
  */
 export function createNodeHandler(server: Servable, options: HttpOptions = {}): NodeHandler {
   const front = createFront(server, options, { place: "unknown", decode: decodeUtf8 })
-  const { drain, close } = front.shutdown
-  return Object.assign(
-    createListener(front, (request) => isLoopbackAddress(request.socket.localAddress)),
-    { drain, close },
-  )
+  const listener = createListener(front, (request) => isLoopbackAddress(request.socket.localAddress))
+  return Object.assign(listener, withSignal(front.shutdown, options.signal))
 }
 
 /** What handles the requests behind one front door. */

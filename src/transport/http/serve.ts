@@ -3,7 +3,7 @@ import { createServer as createHttpServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { McpError, misuse } from "../../core/error/error.js"
 import type { Answer } from "../../core/exchange.js"
-import { type Drained, within } from "../shutdown.js"
+import { type Drained, onAbort, within } from "../shutdown.js"
 import { decodeUtf8 } from "../utf8.js"
 import { createFront, type Front, type HttpOptions, type Servable } from "./front.js"
 import { createListener, isLoopbackAddress } from "./node.js"
@@ -26,8 +26,6 @@ export interface ServeOptions extends HttpOptions {
    * Default false.
    */
   readonly sse?: boolean
-  /** Drains the server when it aborts. */
-  readonly signal?: AbortSignal
 }
 
 /** A server that listens. */
@@ -77,11 +75,11 @@ export async function serve(server: Servable, options: ServeOptions = {}): Promi
   const address = await listen(http, port, host)
   const running = createRunning(front, http, { url: urlOf(address, path), address })
   if (signal?.aborted) await running.close()
-  else if (signal !== undefined) {
-    const drain = (): void => void running.drain()
-    signal.addEventListener("abort", drain, { once: true })
-    http.once("close", () => signal.removeEventListener("abort", drain))
-  }
+  else
+    http.once(
+      "close",
+      onAbort(signal, () => void running.drain()),
+    )
   return running
 }
 

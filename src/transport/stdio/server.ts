@@ -7,7 +7,7 @@ import { createSystemClock } from "../../store/clock.js"
 import type { Servable } from "../http/front.js"
 import { createPipe } from "../pipe.js"
 import type { Channel } from "../port.js"
-import { createShutdown, type Drained } from "../shutdown.js"
+import { createShutdown, type Drained, onAbort } from "../shutdown.js"
 import { decodeUtf8 } from "../utf8.js"
 import { guardStdout, type RawWrite } from "./stdout.js"
 
@@ -112,10 +112,8 @@ export function serveStdio(server: Servable, options: StdioOptions = {}): Runnin
     await closed
     return drained
   }
-  const onAbort = (): void => void drain()
-  if (signal?.aborted) stop(undefined)
-  else signal?.addEventListener("abort", onAbort, { once: true })
-  void closed.then(() => signal?.removeEventListener("abort", onAbort))
+  if (signal?.aborted === true) stop(undefined)
+  else void closed.then(onAbort(signal, () => void drain()))
   return {
     closed,
     drain,
