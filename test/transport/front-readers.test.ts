@@ -57,6 +57,10 @@ const server = createServer({
       }
       return "sent"
     }),
+    tool("burst", {}, async (_, ctx) => {
+      for (; sent < PIECES; sent++) ctx.progress(sent + 1, undefined, PIECE)
+      return "sent"
+    }),
     tool("large", {}, () => "x".repeat(32 << 20)),
     tool("hello", {}, () => "hello"),
   ],
@@ -115,9 +119,12 @@ describe("at the door of node", () => {
     incoming.destroy()
   })
 
-  it("a reader that takes nothing of a large answer loses its connection", async () => {
-    const { url, sockets } = await start({ limits: { writeTimeoutMs: 50 } })
-    const incoming = await ignore(url, "large")
+  it.each([
+    ["a large answer", "large"],
+    ["a stream whose call is over", "burst"],
+  ])("a reader that takes nothing of %s loses its connection", async (_what, name) => {
+    const { url, sockets } = await start({ limits: { writeTimeoutMs: 50, maxBufferedBytes: 1 << 30 } })
+    const incoming = await ignore(url, name)
     const [socket] = sockets
     if (socket?.destroyed === false) await once(socket, "close")
     expect(socket?.destroyed).toBe(true)

@@ -87,7 +87,7 @@ export class NodeExchange implements Exchange, Quiet {
     if (!this.#isOpen()) return
     if (!this.#streaming && this.canStream) this.#openStream(undefined)
     if (!this.#streaming) this.#writeHead(202, SECURITY_HEADERS.slice())
-    this.#response.end()
+    end(this.#response, "", this.#door)
   }
 
   comment(): void {
@@ -182,7 +182,7 @@ function writeHead(response: ServerResponse, status: number, head: string[], { f
 const SMALL_BYTES = 65_536
 
 function end(response: ServerResponse, text: string, door: Door): void {
-  if (text.length > SMALL_BYTES) closeWhenStuck(response, door)
+  if (text.length > SMALL_BYTES || response.writableNeedDrain) closeWhenStuck(response, door)
   response.end(text)
 }
 
