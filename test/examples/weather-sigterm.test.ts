@@ -37,6 +37,7 @@ class Client {
   }
 }
 
+// Windows ends a process at once: it has no signal that a process could answer.
 it.skipIf(process.platform === "win32")("no call is cut, and the exit code is 0", async () => {
   const child = startScript(script, { PORT: "0" })
   const url = /http:\S+/.exec(await child.printing(/Ctrl\+C/))?.[0] ?? ""

@@ -59,6 +59,7 @@ describe("npm start", () => {
     expect(other.printed.stderr).toContain("port must be an integer from 0 to 65535, not NaN")
   })
 
+  // Windows ends a process at once: it has no signal that a process could answer.
   it.skipIf(process.platform === "win32").each(["SIGINT", "SIGTERM"] as const)("ends with 0 on %s", async (signal) => {
     const own = startScript(script("server"), { PORT: "0" })
     await own.printing(/Ctrl\+C/)

@@ -18,6 +18,7 @@ const DONE = { code: 0, signal: null }
 const draining = { error: { code: -32603, data: { reason: "draining" } } }
 const wait = modernRequest("w", "tools/call", { name: "wait" })
 
+// Windows ends a process at once: it has no signal that a process could answer.
 describe.skipIf(process.platform === "win32")("on SIGTERM", () => {
   it("what runs is answered, what is new is refused, and answers of the client still arrive", async () => {
     const child = start()
