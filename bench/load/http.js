@@ -67,7 +67,17 @@ export async function runWrk({ pid, port, target, sessions = [] }, { seconds, in
     const conf = join(folder, "conf.lua")
     writeFileSync(conf, toLuaConf(target, sessions))
     const beforeUs = cpuTimeUs(pid)
-    const wrk = ["wrk", "-t1", `-c${inFlight}`, `-d${seconds}s`, "--timeout", "10s", "--latency", "-s", "load/mcp.lua"]
+    const wrk = [
+      "wrk",
+      "-t1",
+      `-c${inFlight}`,
+      `-d${Math.max(1, Math.round(seconds))}s`,
+      "--timeout",
+      "10s",
+      "--latency",
+      "-s",
+      "load/mcp.lua",
+    ]
     const timeoutMs = seconds * 1000 + 30_000
     const output = await outputOf(LOAD_CORE, [...wrk, `http://127.0.0.1:${port}`], {
       env: { WRK_CONF: conf },

@@ -21,7 +21,12 @@ const living = new Set()
 process.on("exit", () => {
   for (const child of living) child.kill("SIGKILL")
 })
-for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(130))
+for (const signal of ["SIGINT", "SIGTERM"]) {
+  process.on(signal, () => {
+    console.error(`ended by ${signal}`)
+    process.exit(130)
+  })
+}
 
 /** The command with the pinning in front, where this machine can pin. */
 export function pinned(core, command) {
