@@ -28,7 +28,9 @@ export function nextRound(
 ): NextRound | undefined {
   const { inputRequests, requestState } = (answer["result"] ?? {}) as Json
   if (typeof requestState !== "string" || typeof inputRequests !== "object") return undefined
-  const params = message["params"] as Json
+  const params = message["params"]
+  // Another message may have had the same id: what was asked of it says nothing about this one.
+  if (typeof params !== "object" || params === null) return undefined
   const answers = Object.entries(inputRequests as Record<string, Json>).map(
     ([key, { method }]) => [key, odd ?? toTree(ANSWERS[String(method)] ?? FORM)] as const,
   )
