@@ -21,7 +21,6 @@ const FIXED_SEED = 20_260_728
 const FIXED_RUNS = 300
 const isFixed = process.env["FUZZ_SECONDS"] === undefined
 const drawn = isFixed ? FIXED_SEED : Date.now() | 0
-const isOnDemand = process.env["FUZZ_SECONDS"] !== undefined
 const seed = Number(process.env["FUZZ_SEED"] ?? drawn)
 
 /** How long a test of one door may take: its share, and time to come to rest. */
@@ -54,7 +53,7 @@ export async function throwAt<T>(
   })
   // The time may be over while a round is played; it is played to its end.
   await last
-  const kinds = isOnDemand ? `${tally}` : `${tally.seen.length} kinds of answer`
+  const kinds = isFixed ? `${tally.seen.length} kinds of answer` : `${tally}`
   console.log(`${door}: ${runs} rounds from FUZZ_SEED=${seed}, ${kinds}`)
 }
 

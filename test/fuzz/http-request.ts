@@ -24,7 +24,17 @@ interface HeaderChange {
 }
 
 /** What is done to the body. */
-type BodyChange = "whole" | "pieces" | "cut" | "empty" | "too long" | "shorter than said" | "longer than said" | "gzip"
+export const BODY_CHANGES = [
+  "whole",
+  "pieces",
+  "cut",
+  "empty",
+  "too long",
+  "shorter than said",
+  "longer than said",
+  "gzip",
+] as const
+type BodyChange = (typeof BODY_CHANGES)[number]
 
 /** A request to be sent, with placeholders. */
 export interface HttpShot {
@@ -36,7 +46,8 @@ export interface HttpShot {
   readonly cut: number
 }
 
-const VALUES: Readonly<Record<string, readonly string[]>> = {
+/** Values of headers that mean something, right and wrong ones, by name. */
+export const HEADER_VALUES: Readonly<Record<string, readonly string[]>> = {
   host: ["evil.example", "localhost.evil.example", "127.0.0.1.nip.io", "[::1]", "0.0.0.0", "LOCALHOST.", "a@localhost"],
   origin: [
     "null",
@@ -77,7 +88,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   "x-odd": ["plain"],
 }
 /** Values that no header should have, in any of them; those beyond Latin-1 are cut to one byte a character. */
-const ODD_VALUES = [
+export const ODD_HEADER_VALUES = [
   "",
   "x\r\nSet-Cookie: stolen=1",
   "x\nX-Injected: 1",
@@ -89,17 +100,23 @@ const ODD_VALUES = [
   ",".repeat(2_000),
 ]
 
-const headerChange: fc.Arbitrary<HeaderChange> = fc.constantFrom(...Object.keys(VALUES)).chain((name) =>
+const headerChange: fc.Arbitrary<HeaderChange> = fc.constantFrom(...Object.keys(HEADER_VALUES)).chain((name) =>
   fc.record({
     name: fc.constantFrom(name, name, name.toUpperCase()),
     value: fc.oneof(
-      { weight: 6, arbitrary: fc.constantFrom<string>(...(VALUES[name] ?? [])) },
-      { weight: 2, arbitrary: fc.constantFrom<string>(...ODD_VALUES) },
+      { weight: 6, arbitrary: fc.constantFrom<string>(...(HEADER_VALUES[name] ?? [])) },
+      { weight: 2, arbitrary: fc.constantFrom<string>(...ODD_HEADER_VALUES) },
       { weight: 1, arbitrary: fc.constant(undefined) },
     ),
     again: fc.boolean(),
   }),
 )
+
+/** What somebody sends who wants the rest of a stream, perhaps of somebody else's. */
+const resuming: fc.Arbitrary<readonly HeaderChange[]> = fc.nat({ max: 9 }).map((index) => [
+  { name: "mcp-session-id", value: `«streamSession:${index}»`, again: false },
+  { name: "last-event-id", value: `«streamEvent:${index}»`, again: false },
+])
 
 const body: fc.Arbitrary<BodyChange> = fc.oneof(
   { weight: 30, arbitrary: fc.constant<BodyChange>("whole") },
@@ -112,6 +129,18 @@ const body: fc.Arbitrary<BodyChange> = fc.oneof(
 
 /** Any request of an era. */
 export function anyHttpShot(era: EraName): fc.Arbitrary<HttpShot> {
+  const shot = anyShot(era)
+  if (era === "modern") return shot
+  const resumes = fc.record({ shot, headers: resuming }).map(({ shot: one, headers }) => ({
+    ...one,
+    method: "GET",
+    path: "/mcp",
+    headers,
+  }))
+  return fc.oneof({ weight: 7, arbitrary: shot }, { weight: 1, arbitrary: resumes })
+}
+
+function anyShot(era: EraName): fc.Arbitrary<HttpShot> {
   return fc.record({
     draft: anyDraft(era),
     method: fc.oneof(

@@ -3,7 +3,7 @@ import fc from "fast-check"
 import type { Tally } from "./budget.js"
 import type { HttpDoor, HttpReply } from "./http-door.js"
 import { judgeReply, messagesOf, readEvents } from "./http-judge.js"
-import { anyHttpShot, type HttpShot, rightHeaders, toHttpRequest } from "./http-request.js"
+import { anyHttpShot, type HttpRequest, type HttpShot, rightHeaders, toHttpRequest } from "./http-request.js"
 import { oddTree, type Tree, toText, toTree } from "./json-text.js"
 import { assert, type Due, describe, dueFor, type Json, reasonOf } from "./judge.js"
 import { type Draft, type EraName, initializeParams } from "./messages.js"
@@ -81,7 +81,7 @@ class Player {
     const params = initializeParams(this.#script.version)
     const reply = await this.#post({ jsonrpc: "2.0", id: 0, method: "initialize", params })
     this.#session = reply?.headers.find(([name]) => name.toLowerCase() === "mcp-session-id")?.[1]
-    if (this.#session !== undefined) this.#handles.add("session", this.#session)
+    if (this.#session !== undefined) this.#handles.addSession(this.#session, this.#peer)
   }
 
   /** Sends a message as it should be sent, and judges what comes back. */
@@ -129,7 +129,8 @@ class Player {
       this.#handles.collect(message)
       this.#tally.add(`${reply.status} ${describe(message)}`)
     }
-    this.#keepEvents(reply)
+    this.#keepEvents(reply, session)
+    if (due.kind !== "nothing") this.#judgeSession(reply, request, session)
     const last = messages.at(-1)
     if (due.kind === "answer" && last !== undefined) await this.#goOn(shot, due.message, last, 1)
   }
@@ -201,9 +202,25 @@ class Player {
     }
   }
 
-  #keepEvents(reply: HttpReply): void {
+  /** Fails when a session of somebody else was served. */
+  #judgeSession({ status }: HttpReply, request: HttpRequest, session: string | undefined): void {
+    const named = (name: string): readonly string[] =>
+      request.headers.filter(([known]) => known.toLowerCase() === name).map(([, value]) => value)
+    const isModern = named("mcp-protocol-version").some((version) => version >= "2026-07-28")
+    const isMine = named("authorization").join() === `Bearer ${this.#peer.token}`
+    if (session === undefined || isModern || !isMine || named("mcp-session-id").length > 1) return
+    const isTheft = this.#handles.isForeign(session, this.#peer)
+    assert(!isTheft || status >= 400, "a session is nobody's but its owner's", { status, request })
+    if (isTheft) this.#tally.add(`${status} session of somebody else`)
+  }
+
+  #keepEvents(reply: HttpReply, session: string | undefined): void {
     if (!reply.headers.some(([, value]) => value === "text/event-stream")) return
-    for (const { id } of readEvents(reply.body)) if (id !== undefined) this.#handles.add("event", id)
+    for (const { id } of readEvents(reply.body)) {
+      if (id === undefined) continue
+      this.#handles.add("event", id)
+      if (session !== undefined) this.#handles.add("resumable", `${session} ${id}`)
+    }
   }
 }
 

@@ -8,9 +8,9 @@ export type EraName = "modern" | "legacy"
 
 /**
  * Where something stands that only a peer knows: its own secret, or a handle that a server gave to it or to somebody else.
- * `«state:3»` is the third state that is known.
+ * `«state:3»` is the third state that is known; `«streamSession:3»` and `«streamEvent:3»` belong to one stream.
  */
-export const PLACEHOLDER = /«(secret|state|session|cursor|event|task):?(\d*)»/g
+export const PLACEHOLDER = /«(secret|state|session|cursor|event|task|streamSession|streamEvent):?(\d*)»/g
 
 /** A message to be sent, with placeholders. */
 export interface Draft {

@@ -3,11 +3,12 @@ import { randomBytes } from "node:crypto"
 import { PLACEHOLDER } from "./messages.js"
 
 /** What a server gives out to be handed back. */
-export type HandleKind = "state" | "session" | "cursor" | "event" | "task"
+export type HandleKind = "state" | "session" | "cursor" | "event" | "task" | "resumable"
 
 /** Handles that were given out, to whomever: the newest few of each kind. */
 export class Handles {
   readonly #known = new Map<HandleKind, string[]>()
+  readonly #owners = new Map<string, Peer>()
 
   add(kind: HandleKind, value: string): void {
     const known = this.#known.get(kind) ?? []
@@ -15,6 +16,20 @@ export class Handles {
     known.push(value)
     if (known.length > 10) known.shift()
     this.#known.set(kind, known)
+  }
+
+  /** Keeps a session, and whose it is. */
+  addSession(session: string, owner: Peer): void {
+    this.add("session", session)
+    this.#owners.set(session, owner)
+    const [oldest] = this.#owners.size > 1_000 ? this.#owners.keys() : []
+    if (oldest !== undefined) this.#owners.delete(oldest)
+  }
+
+  /** Whether a session is somebody else's. */
+  isForeign(session: string, peer: Peer): boolean {
+    const owner = this.#owners.get(session)
+    return owner !== undefined && owner.token !== peer.token
   }
 
   /** One of them, counted from the newest; something made up when there is none. */
@@ -52,9 +67,18 @@ export function createPeer(): Peer {
 
 /** Fills in what only the peer knows. The values of all placeholders are free of characters that JSON would escape. */
 export function fill(text: string, { secret }: Peer, handles: Handles): string {
-  return text.replace(PLACEHOLDER, (_, kind: HandleKind | "secret", index: string) =>
-    kind === "secret" ? secret : handles.take(kind, Number(index)),
-  )
+  return text.replace(PLACEHOLDER, (_, kind: string, index: string) => {
+    switch (kind) {
+      case "secret":
+        return secret
+      case "streamSession":
+        return handles.take("resumable", Number(index)).split(" ")[0] ?? ""
+      case "streamEvent":
+        return handles.take("resumable", Number(index)).split(" ")[1] ?? ""
+      default:
+        return handles.take(kind as HandleKind, Number(index))
+    }
+  })
 }
 
 /** The secrets in a text that are not the peer's own. */
