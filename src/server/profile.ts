@@ -2,6 +2,7 @@
 import { misuse } from "../core/error/error.js"
 import { checkFreshness, DEFAULT_FRESHNESS, type Freshness } from "../core/feature/freshness.js"
 import { LISTS, type ListName } from "../core/feature/listen.js"
+import { isMetaKey } from "../core/feature/meta-key.js"
 import { clampText } from "../core/feature/text.js"
 import type { ServerCapabilities } from "../core/model/capability.js"
 import type { Implementation } from "../core/model/identity.js"
@@ -61,6 +62,7 @@ export function createProfile(options: ServerOptions, logger: Logger, topics: To
     ...(icons === undefined ? {} : { icons }),
   }
   const { extensions, handlers, capabilities: declared = {} } = options
+  checkExtensions(extensions ?? declared.extensions)
   const manual = handlers === undefined ? undefined : checkHandlers(handlers)
   const logging = manual === undefined ? (options.logging ?? true) : declared.logging !== undefined
   return {
@@ -77,6 +79,18 @@ export function createProfile(options: ServerOptions, logger: Logger, topics: To
       if (manual !== undefined) return within(reach, declared)
       return capabilitiesOf(snapshot, { ...reach, logs: reach.logs && logging }, extensions)
     },
+  }
+}
+
+/**
+ * Extensions are named like keys of `_meta`, with a prefix.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#extension-negotiation
+ */
+function checkExtensions(extensions: JsonObject = {}): void {
+  for (const name of Object.keys(extensions)) {
+    if (name.includes("/") && isMetaKey(name)) continue
+    throw misuse("invalid_option", `extensions: "${clampText(name)}" must be a name such as "com.example/name"`)
   }
 }
 

@@ -244,6 +244,12 @@ describe("a server that cannot be", () => {
     ["whose name is no text", { name: 1 as never, version: "1" }],
     ["with a freshness that is negative", { name: "t", version: "1", freshness: { ttlMs: -1 } }],
     ["with a freshness of an unknown scope", { name: "t", version: "1", freshness: { cacheScope: "shared" as never } }],
+    ["with an extension without a prefix", { name: "t", version: "1", extensions: { tasks: {} } }],
+    ["with an extension whose prefix is none", { name: "t", version: "1", extensions: { "com.-x/tasks": {} } }],
+    [
+      "with such an extension beside handlers",
+      { name: "t", version: "1", handlers: {}, capabilities: { extensions: { "/tasks": {} } } },
+    ],
   ])("is refused: %s", (_, options) => {
     expect(misuse(() => createServer(options)).reason).toBe("invalid_option")
   })
