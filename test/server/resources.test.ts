@@ -74,6 +74,7 @@ describe.each(eras)("what a resource holds, read by a %s client,", (era) => {
     ["a date", new Date(0)],
     ["a big integer", 1n],
     ["no contents at all", contents([])],
+    ["a blob that is no base64", contents([{ blob: "not base64!" }])],
   ])("is an internal error with a reference when it is %s", async (_, returned) => {
     const { error } = await read(returned)
     expect(error).toMatchObject({ code: -32603, data: { reason: "internal_error", reference: expect.any(String) } })

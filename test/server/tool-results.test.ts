@@ -368,6 +368,22 @@ describe.each(eras)("marked content for a %s client", (era) => {
   })
 })
 
+describe.each(eras)("binary data that is no base64, for a %s client,", (era) => {
+  const wrong = ["not base64!", "AAA", "-_-_", "AAAA\n", "data:image/png;base64,AAAA"]
+  it.each(wrong)("is an error result and a log line, since clients refuse what holds it: %j", async (data) => {
+    const makers = [
+      () => content.image(data, "image/png"),
+      () => content.audio(data, "audio/wav"),
+      () => content.embed({ uri: "file:///c", blob: data }),
+    ]
+    for (const run of makers) {
+      const logger = createRecordingLogger()
+      expect(await resultOf(era, run, { logger })).toMatchObject({ isError: true })
+      expect(logger.lines).toMatchObject([{ level: "error", message: 'tool "subject" failed' }])
+    }
+  })
+})
+
 describe("what every result says of itself", () => {
   it("is its type and its server in the modern era, whatever a handler puts into _meta", async () => {
     const meta = { "io.modelcontextprotocol/serverInfo": { name: "forged", version: "0" }, "example.com/a": 1 }

@@ -45,6 +45,12 @@ export function decodeBase64(text: string): Uint8Array | undefined {
   return pending & ((1 << trailing) - 1) ? undefined : bytes
 }
 
+/** Whether a text has the form of padded base64, without decoding it. */
+export function isBase64(text: string): boolean {
+  const end = text.search(/[^A-Za-z0-9+/]/)
+  return text.length % 4 === 0 && (end < 0 || /^={1,2}$/.test(text.slice(end)))
+}
+
 /** {@link encodeBase64} in the alphabet that needs no escaping in URLs, without padding. */
 export function encodeBase64Url(bytes: Uint8Array): string {
   return encodeBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")

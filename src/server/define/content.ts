@@ -1,6 +1,6 @@
 /** What handlers return: marked content blocks and results, and the messages of prompts. */
 import { misuse } from "../../core/error/error.js"
-import { encodeBase64 } from "../../core/http/base64.js"
+import { encodeBase64, isBase64 } from "../../core/http/base64.js"
 import type {
   AudioContent,
   BlobResourceContents,
@@ -59,11 +59,17 @@ function mark<Block extends ContentBlock>(block: Block): Marked<Block> {
   return { ...block, [MARK]: "block" }
 }
 
-const toBase64 = (data: string | Uint8Array): string => (typeof data === "string" ? data : encodeBase64(data))
+/** Binary data as it goes over the wire. A text that is no base64 would make clients refuse the whole result. */
+function toBase64(data: string | Uint8Array): string {
+  if (typeof data !== "string") return encodeBase64(data)
+  if (isBase64(data)) return data
+  throw misuse("invalid_definition", "binary data must be bytes, or a text that is base64 with its padding")
+}
 
 /**
  * Makers of content blocks. Binary data may be bytes, or text that is base64 already.
  *
+ * @throws `McpError` of kind `misuse` for binary data that is a text but no base64.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-result
  */
 export const content = {
@@ -85,8 +91,10 @@ export const content = {
     rest: Rest<ResourceLink> & { readonly mimeType?: string } = {},
   ): Marked<ResourceLink> => mark({ type: "resource_link", uri, name, ...rest }),
   /** A resource embedded in the result. */
-  embed: (resource: ResourceContents, rest: Rest<EmbeddedResource> = {}): Marked<EmbeddedResource> =>
-    mark({ type: "resource", resource, ...rest }),
+  embed: (resource: ResourceContents, rest: Rest<EmbeddedResource> = {}): Marked<EmbeddedResource> => {
+    if ("blob" in resource) toBase64(resource.blob)
+    return mark({ type: "resource", resource, ...rest })
+  },
 }
 
 /** The members of {@link result}. */

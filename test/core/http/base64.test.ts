@@ -1,7 +1,13 @@
 /** Strict base64: the vectors of RFC 4648, what is refused, and that one value has one text. */
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { decodeBase64, decodeBase64Url, encodeBase64, encodeBase64Url } from "../../../src/core/http/base64.js"
+import {
+  decodeBase64,
+  decodeBase64Url,
+  encodeBase64,
+  encodeBase64Url,
+  isBase64,
+} from "../../../src/core/http/base64.js"
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 
@@ -44,6 +50,20 @@ describe("base64", () => {
         expect(decodeBase64Url(encodeBase64Url(bytes))).toEqual(bytes)
         expect(encodeBase64Url(bytes)).toMatch(/^[A-Za-z0-9_-]*$/)
       }),
+    )
+  })
+
+  it("is told from other texts without being decoded, but for trailing bits", () => {
+    const text = fc.oneof(
+      fc.base64String({ maxLength: 12 }),
+      fc.string({ unit: fc.constantFrom(..."ABab01+/-_= \n"), maxLength: 12 }),
+    )
+    fc.assert(
+      fc.property(text, (given) => {
+        expect(isBase64(given)).toBe(/^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(given))
+        if (decodeBase64(given) !== undefined) expect(isBase64(given)).toBe(true)
+      }),
+      { numRuns: 2000 },
     )
   })
 
