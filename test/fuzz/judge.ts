@@ -76,7 +76,12 @@ export function judgeMessage(message: Json, peer: Peer): void {
   assert(!("forged" in message), "no message came out of a tool's text", message)
   const kinds = ["method", "result", "error"].filter((key) => Object.hasOwn(message, key))
   assert(kinds.length === 1, "it is one of request, result and error", message)
-  const { id, error, result } = message
+  const { id, error, result, params } = message
+  if (message["method"] === "notifications/cancelled") {
+    const { _meta: meta, requestId } = params as Json
+    const stream = isObject(meta) ? meta["io.modelcontextprotocol/subscriptionId"] : undefined
+    assert(requestId !== undefined && requestId === stream, "a server cancels listen streams alone", message)
+  }
   assert(!Object.hasOwn(message, "id") || typeof id === "string" || Number.isSafeInteger(id), "its id is one", message)
   if (kinds[0] === "result") assert(isObject(result), "a result is an object", message)
   if (kinds[0] === "error") {
