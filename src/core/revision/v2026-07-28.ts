@@ -1,5 +1,5 @@
 /** Revision 2026-07-28: stateless, version and capabilities in every request. */
-import { codes } from "../error/codes.js"
+import { codes, isModernError } from "../error/codes.js"
 import { encodeAll, isSendable, methodTable } from "./common.js"
 import type { Revision } from "./revision.js"
 
@@ -27,7 +27,8 @@ export const v2026_07_28: Revision = {
     [codes.methodNotFound, 404],
     [codes.missingClientCapability, 400],
   ]),
-  maySend: (code) => isSendable(code) && !isLegacyCode(code),
+  // Of the range that JSON-RPC leaves to servers, only what the revision defines.
+  maySend: (code) => isSendable(code) && (isModernError(code) || code > -32000 || code < -32099),
   selfDescribingResults: true,
   asks: "replay",
   form: { modes: true, elicitationId: false, defaults: "all", titledEnums: "oneOf", lists: true },
@@ -35,13 +36,4 @@ export const v2026_07_28: Revision = {
   structured: "any",
   resourceNotFoundCode: codes.invalidParams,
   encode: encodeAll,
-}
-
-/**
- * Whether a code is one that implementations of this revision must not or should not send.
- *
- * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes
- */
-function isLegacyCode(code: number): boolean {
-  return (code <= -32000 && code >= -32019) || code === codes.urlElicitationRequired
 }
