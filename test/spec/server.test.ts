@@ -1,6 +1,6 @@
 /** What the specification asks of every server and no other test shows: on real sockets, processes and pipes. */
 import { fileURLToPath } from "node:url"
-import { content, createServer, prompt, resource, resourceTemplate, tool } from "conduit-mcp"
+import { content, createServer, inputRequired, prompt, resource, resourceTemplate, tool } from "conduit-mcp"
 import { type Running, serve } from "conduit-mcp/node"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
@@ -84,6 +84,19 @@ describe("a server of the modern era", () => {
     child.process.stdin.end()
     expect(await child.ended).toBe(0)
   })
+
+  it.each(["tools/call", "ping", "__proto__", 5])(
+    "what is asked by hand is one of three questions: %s",
+    async (method) => {
+      const request = { method, params: {} } as never
+      const odd = tool("odd", {}, () => inputRequired({ requests: { q: request } }))
+      const logger = createRecordingLogger()
+      const asked = createServer({ name: "s", version: "1", tools: [odd], logger })
+      const { result } = await link(asked).request(call(1, "odd", { [CAPABILITIES]: everything }))
+      expect(result).toMatchObject({ resultType: "complete", isError: true })
+      expect(logger.lines).toMatchObject([{ level: "error", message: 'tool "odd" failed' }])
+    },
+  )
 
   it("says nothing of one request on the stream of another: no log and no progress on a listen stream", async () => {
     const listen = modernRequest("l", "subscriptions/listen", { notifications: { toolsListChanged: true } })
