@@ -105,13 +105,22 @@ export const DEFAULT_LIMITS: Limits = {
  * @throws `McpError` of kind `misuse`, reason `invalid_option`, for an unknown name or a value that is not a positive integer.
  */
 export function resolveLimits(given: Partial<Limits> = {}): Limits {
+  return resolveBounds(DEFAULT_LIMITS, given)
+}
+
+/**
+ * The bounds that are given, over their defaults.
+ *
+ * @throws `McpError` of kind `misuse`, reason `invalid_option`, for an unknown name or a value that is not a positive integer.
+ */
+export function resolveBounds<Bounds extends object>(defaults: Bounds, given: Partial<Bounds>): Bounds {
   for (const [name, value] of Object.entries(given)) {
-    if (!Object.hasOwn(DEFAULT_LIMITS, name)) {
-      throw misuse("invalid_option", `limits.${name} is not a limit (known: ${Object.keys(DEFAULT_LIMITS).join(", ")})`)
+    if (!Object.hasOwn(defaults, name)) {
+      throw misuse("invalid_option", `limits.${name} is not a limit (known: ${Object.keys(defaults).join(", ")})`)
     }
-    if (!Number.isSafeInteger(value) || value <= 0) {
+    if (!Number.isSafeInteger(value) || Number(value) <= 0) {
       throw misuse("invalid_option", `limits.${name} must be a positive integer, not ${String(value)}`)
     }
   }
-  return { ...DEFAULT_LIMITS, ...given }
+  return { ...defaults, ...given }
 }

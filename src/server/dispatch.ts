@@ -25,6 +25,7 @@ import {
 import type { Revision } from "../core/revision/revision.js"
 import { findRevision, preferredLegacy } from "../core/revision/table.js"
 import {
+  answerId,
   isRequestId,
   type JsonObject,
   type Message,
@@ -115,7 +116,7 @@ class ServerEndpoint implements Endpoint {
       return this.#follow(decideInbound(message, header, "none", sessions !== undefined), message, exchange, undefined)
     }
     return this.#afterStore(
-      message.id,
+      answerId(message),
       () => sessions?.find(id, peer.principal),
       (session) => this.#inSession(message, exchange, header, session),
       exchange,

@@ -467,6 +467,7 @@ describe("the store behind sessions", () => {
     const replies = [
       await post(url, initializeRequest(1)),
       await post(url, legacyRequest(1, "ping"), headers),
+      await post(url, { jsonrpc: "2.0", id: 7, result: {} }, headers),
       await send(url, { method: "DELETE", headers }),
       await send(url, { method: "GET", headers: { ...headers, accept: "text/event-stream" } }),
     ]
@@ -477,6 +478,7 @@ describe("the store behind sessions", () => {
       const { reference } = (reply.json["error"] as { data: { reference: string } }).data
       expect(logger.lines.map(({ fields }) => fields?.["reference"])).toContain(reference)
     }
+    expect(replies.map(({ json }) => json["id"])).toEqual([1, 1, undefined, undefined, undefined])
     expect((await postModern(url, modernRequest(1, "tools/list"))).status).toBe(200)
   })
 

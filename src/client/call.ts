@@ -1,0 +1,144 @@
+/** One call of the application, from when it is made until its promise settles: what it asked for, and how it can end. */
+import { McpError } from "../core/error/error.js"
+import type { ProgressToken } from "../core/feature/progress.js"
+import type { JsonObject } from "../core/wire/message.js"
+import type { Headers } from "./link.js"
+import type { CallOptions, HeaderSource } from "./options.js"
+
+/** A clock that stands still while the application answers a question. */
+export interface Pausable {
+  pause(): void
+  resume(): void
+}
+
+/** What the call's settings are once the client's stand in for those that are not given. */
+export interface CallSettings {
+  readonly timeoutMs: number
+  readonly maxTotalTimeoutMs: number
+  readonly resetTimeoutOnProgress: boolean
+  readonly onProgress: ((progress: Progress) => void) | undefined
+  readonly assigns: Readonly<Record<string, unknown>>
+  readonly extensions: JsonObject | undefined
+  readonly headers: HeaderSource | undefined
+  readonly traceparent: string | undefined
+}
+
+/** What a server says of how far a call is. */
+export interface Progress {
+  readonly progress: number
+  readonly total?: number
+  readonly message?: string
+}
+
+/** See the file's comment. The pipeline makes one for each call. */
+export class Call {
+  readonly method: string
+  readonly settings: CallSettings
+  readonly signal: AbortSignal | undefined
+  /** What the call is about: the name of a tool or prompt, or the URI of a resource. */
+  readonly subject: string | undefined
+  #settled = false
+  #reject: ((error: unknown) => void) | undefined
+  #wire: { cancel(error: McpError): void; readonly clock: Pausable } | undefined
+  #paused = 0
+  #controller: AbortController | undefined
+  #endings: (() => void)[] | undefined
+
+  constructor(method: string, params: JsonObject | undefined, settings: CallSettings, signal: AbortSignal | undefined) {
+    this.method = method
+    this.settings = settings
+    this.signal = signal
+    this.subject = subjectOf(params)
+  }
+
+  /** Whether the promise of the call has settled: nothing that still comes is for anybody. */
+  get isOver(): boolean {
+    return this.#settled
+  }
+
+  /** Aborts when the call ends. Made when it is first asked for, by a handler that answers a question. */
+  get endSignal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    if (this.#settled) this.#controller.abort()
+    return this.#controller.signal
+  }
+
+  /** Runs the call: the promise settles as `work` does, or when {@link fail} is called first. */
+  run(work: (call: Call) => Promise<JsonObject>): Promise<JsonObject> {
+    return new Promise((resolve, reject) => {
+      this.#reject = reject
+      const { signal } = this
+      if (signal !== undefined) {
+        if (signal.aborted) return this.fail(abortedBy(signal))
+        const abort = (): void => this.fail(abortedBy(signal))
+        signal.addEventListener("abort", abort, { once: true })
+        this.onEnd(() => signal.removeEventListener("abort", abort))
+      }
+      work(this).then(
+        (result) => {
+          if (this.#end(undefined)) resolve(result)
+        },
+        (error: unknown) => {
+          if (this.#end(undefined)) reject(error)
+        },
+      )
+    })
+  }
+
+  /** Ends the call with an error, now: what is on its way is cancelled, and whatever it would answer is dropped. */
+  fail(error: McpError): void {
+    const reject = this.#reject
+    if (this.#end(error)) reject?.(error)
+  }
+
+  /** Calls `run` once the call is over, at once if it is. */
+  onEnd(run: () => void): void {
+    if (this.#settled) run()
+    else (this.#endings ??= []).push(run)
+  }
+
+  /** Says what is on its way for the call, or that nothing is any longer. */
+  onWire(wire: { cancel(error: McpError): void; readonly clock: Pausable } | undefined): void {
+    this.#wire = wire
+    if (this.#paused > 0) wire?.clock.pause()
+  }
+
+  /** Stops the clock of what is on its way, while the application answers. Answers the function that lets it go on. */
+  pause(): () => void {
+    if (this.#paused++ === 0) this.#wire?.clock.pause()
+    let done = false
+    return () => {
+      if (done) return
+      done = true
+      if (--this.#paused === 0) this.#wire?.clock.resume()
+    }
+  }
+
+  #end(error: McpError | undefined): boolean {
+    if (this.#settled) return false
+    this.#settled = true
+    const wire = this.#wire
+    this.#wire = undefined
+    if (error !== undefined) wire?.cancel(error)
+    this.#controller?.abort(error)
+    for (const run of this.#endings ?? []) run()
+    this.#endings = undefined
+    return true
+  }
+}
+
+/** What asks for progress is told by this token; it is the id of the request that carries it. */
+export type { CallOptions, Headers, ProgressToken }
+
+function subjectOf(params: JsonObject | undefined): string | undefined {
+  const subject = params?.["name"] ?? params?.["uri"]
+  return typeof subject === "string" ? subject : undefined
+}
+
+function abortedBy(signal: AbortSignal): McpError {
+  return new McpError("the call was aborted by its caller", {
+    kind: "cancelled",
+    reason: "aborted",
+    cause: signal.reason,
+  })
+}

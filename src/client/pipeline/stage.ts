@@ -1,0 +1,23 @@
+/**
+ * What a stage of the pipeline is: one concern around the sending of a request. The order is that of `pipeline.ts`, and each
+ * stage is a file beside this one.
+ */
+import type { JsonObject } from "../../core/wire/message.js"
+import type { Call } from "../call.js"
+import type { Headers } from "../link.js"
+
+/** What is to be sent this time: stages hand a changed copy on. */
+export interface Attempt {
+  /** The params of the caller, with what stages add; without what the era adds to every request. */
+  readonly params: JsonObject | undefined
+  /** Headers of this request, by lower-case name. */
+  readonly headers: Headers | undefined
+  /** How long the answer may take, in milliseconds; without what the application takes to answer questions. */
+  readonly timeoutMs: number
+}
+
+/** Sends, or hands to the next stage. Resolves to the result; rejects with an `McpError`. */
+export type Next = (call: Call, attempt: Attempt) => Promise<JsonObject>
+
+/** One stage. One that has nothing to do for a call returns what `next` returns, and costs nothing more. */
+export type Stage = (call: Call, attempt: Attempt, next: Next) => Promise<JsonObject>
