@@ -1,14 +1,19 @@
 /** One call of the application, from when it is made until its promise settles: what it asked for, and how it can end. */
 import { McpError } from "../core/error/error.js"
-import type { ProgressToken } from "../core/feature/progress.js"
 import type { JsonObject } from "../core/wire/message.js"
-import type { Headers } from "./link.js"
-import type { CallOptions, HeaderSource } from "./options.js"
+import type { HeaderSource } from "./options.js"
 
 /** A clock that stands still while the application answers a question. */
 export interface Pausable {
   pause(): void
   resume(): void
+  /** Starts it again from the beginning. */
+  restart(): void
+}
+
+/** A request that is on its way, and can be called back. */
+export interface Cancellable {
+  cancel(error: McpError): void
 }
 
 /** What the call's settings are once the client's stand in for those that are not given. */
@@ -39,10 +44,11 @@ export class Call {
   readonly subject: string | undefined
   #settled = false
   #reject: ((error: unknown) => void) | undefined
-  #wire: { cancel(error: McpError): void; readonly clock: Pausable } | undefined
+  #wire: Cancellable | undefined
+  #clock: Pausable | undefined
   #paused = 0
   #controller: AbortController | undefined
-  #endings: (() => void)[] | undefined
+  #endings: readonly (() => void)[] = []
 
   constructor(method: string, params: JsonObject | undefined, settings: CallSettings, signal: AbortSignal | undefined) {
     this.method = method
@@ -64,7 +70,7 @@ export class Call {
   }
 
   /** Runs the call: the promise settles as `work` does, or when {@link fail} is called first. */
-  run(work: (call: Call) => Promise<JsonObject>): Promise<JsonObject> {
+  run<T>(work: (call: Call) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#reject = reject
       const { signal } = this
@@ -94,23 +100,32 @@ export class Call {
   /** Calls `run` once the call is over, at once if it is. */
   onEnd(run: () => void): void {
     if (this.#settled) run()
-    else (this.#endings ??= []).push(run)
+    else this.#endings = [...this.#endings, run]
   }
 
   /** Says what is on its way for the call, or that nothing is any longer. */
-  onWire(wire: { cancel(error: McpError): void; readonly clock: Pausable } | undefined): void {
+  set wire(wire: Cancellable | undefined) {
     this.#wire = wire
-    if (this.#paused > 0) wire?.clock.pause()
   }
 
-  /** Stops the clock of what is on its way, while the application answers. Answers the function that lets it go on. */
+  /** The clock that runs while the server has the call. */
+  get clock(): Pausable | undefined {
+    return this.#clock
+  }
+
+  set clock(clock: Pausable | undefined) {
+    this.#clock = clock
+    if (this.#paused > 0) clock?.pause()
+  }
+
+  /** Stops the clock of the call, while the application answers. Answers the function that lets it go on. */
   pause(): () => void {
-    if (this.#paused++ === 0) this.#wire?.clock.pause()
+    if (this.#paused++ === 0) this.#clock?.pause()
     let done = false
     return () => {
       if (done) return
       done = true
-      if (--this.#paused === 0) this.#wire?.clock.resume()
+      if (--this.#paused === 0) this.#clock?.resume()
     }
   }
 
@@ -121,14 +136,11 @@ export class Call {
     this.#wire = undefined
     if (error !== undefined) wire?.cancel(error)
     this.#controller?.abort(error)
-    for (const run of this.#endings ?? []) run()
-    this.#endings = undefined
+    for (const run of this.#endings) run()
+    this.#endings = []
     return true
   }
 }
-
-/** What asks for progress is told by this token; it is the id of the request that carries it. */
-export type { CallOptions, Headers, ProgressToken }
 
 function subjectOf(params: JsonObject | undefined): string | undefined {
   const subject = params?.["name"] ?? params?.["uri"]

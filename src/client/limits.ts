@@ -9,6 +9,8 @@ export interface ClientLimits {
   readonly maxDepth: number
   /** How many keys and items a message may have. Default 1,000,000. */
   readonly maxKeys: number
+  /** How much may wait for a process that does not read its input; until it does, whatever is sent fails. Default 64 MiB. */
+  readonly maxUnsentBytes: number
   /** How many requests may be on their way at once; further ones wait. Default 1,000. */
   readonly maxInFlight: number
   /** How many questions of a server may be with the application at once; further ones are refused. Default 100. */
@@ -32,6 +34,7 @@ export const DEFAULT_CLIENT_LIMITS: ClientLimits = {
   maxMessageBytes: 32 << 20,
   maxDepth: 128,
   maxKeys: 1_000_000,
+  maxUnsentBytes: 64 << 20,
   maxInFlight: 1_000,
   maxQuestions: 100,
   maxRounds: 32,

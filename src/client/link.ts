@@ -11,6 +11,7 @@ import type {
   RequestMessage,
   ResultMessage,
 } from "../core/wire/message.js"
+import type { HeaderSource } from "./options.js"
 
 /** Headers by lower-case name. Only HTTP sends them. */
 export type Headers = Readonly<Record<string, string>>
@@ -21,8 +22,10 @@ export interface Outbound {
   readonly method: string
   /** The whole message. */
   readonly text: string
-  /** Headers of this request: those that repeat its body, and those of the caller. */
+  /** Headers of this request that the protocol asks for: they win over all others. */
   readonly headers: Headers | undefined
+  /** The caller's headers, over those that every request of the link carries. */
+  readonly caller: HeaderSource | undefined
   /** Whether nothing happens when it arrives twice. */
   readonly repeatable: boolean
 }
@@ -100,6 +103,8 @@ export interface LinkFacts {
   readonly resumes: boolean
   /** Whether to hold a stream open for what the server says outside of any request. */
   readonly standby: boolean
+  /** Whether a server of that version may send several messages as one array. Default false. */
+  readonly batches?: boolean
 }
 
 /** One live way to one server. */
@@ -107,6 +112,8 @@ export interface Link {
   readonly kind: "http" | "pipe"
   /** Where it leads: an origin, or a command. Never holds a secret. */
   readonly origin: string
+  /** What came last that was no message, on a pipe: what a call waits for in vain may stand in it. */
+  readonly lastNoise?: Noise | undefined
   /** Opens it. Rejects when it cannot be opened. */
   open(events: LinkEvents): Promise<void>
   request(outbound: Outbound, listener: ReplyListener): Sent

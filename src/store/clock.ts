@@ -1,8 +1,13 @@
 /** The one wheel on which every deadline turns, so that no request owns a timer. */
 import type { Clock } from "./port.js"
 
-/** How far apart two steps of the wheel are, in milliseconds. */
-const STEP_MS = 250
+/** How a system clock turns. */
+export interface SystemClockOptions {
+  /** How far apart two steps of the wheel are, in milliseconds. Default 250. */
+  readonly stepMs?: number
+  /** Whether the process stays alive for deadlines. Default false. */
+  readonly holdsProcess?: boolean
+}
 
 interface Task {
   readonly dueMs: number
@@ -10,10 +15,10 @@ interface Task {
 }
 
 /**
- * The system's clock. One timer, started by the first deadline and stopped after the last, that does not keep the process
- * alive. While it runs, `now()` costs no system call.
+ * The system's clock. One timer, started by the first deadline and stopped after the last. While it runs, `now()` costs no
+ * system call.
  */
-export function createSystemClock(): Clock {
+export function createSystemClock({ stepMs = 250, holdsProcess = false }: SystemClockOptions = {}): Clock {
   const tasks = new Set<Task>()
   let timer: ReturnType<typeof setInterval> | undefined
   let nowMs = 0
@@ -38,8 +43,8 @@ export function createSystemClock(): Clock {
       tasks.add(task)
       if (timer === undefined) {
         nowMs = Date.now()
-        timer = setInterval(turn, STEP_MS)
-        unref(timer)
+        timer = setInterval(turn, stepMs)
+        if (!holdsProcess) unref(timer)
       }
       return () => void tasks.delete(task)
     },

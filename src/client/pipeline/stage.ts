@@ -12,6 +12,10 @@ export interface Attempt {
   readonly params: JsonObject | undefined
   /** Headers of this request, by lower-case name. */
   readonly headers: Headers | undefined
+  /** Whether nothing is different when the request arrives twice. */
+  readonly isRepeatable: boolean
+  /** The trace that the server is told it is in. */
+  readonly traceparent?: string
   /** How long the answer may take, in milliseconds; without what the application takes to answer questions. */
   readonly timeoutMs: number
 }

@@ -84,11 +84,10 @@ export const reasons = {
     "not_supported",
     "name_taken",
     "unknown_client",
-    "not_connected",
   ],
   timeout: ["handler_timeout", "request_timeout", "total_timeout", "connect_timeout"],
   cancelled: ["call_ended", "aborted", "closed"],
-  connection_down: ["process_exited", "pipe_closed"],
+  connection_down: ["process_exited", "pipe_closed", "not_connected"],
   policy: [],
 } as const satisfies Record<string, readonly string[]>
 

@@ -1,0 +1,260 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+/** The client: the methods of a server as functions, over one negotiated connection and one pipeline. */
+import { misuse } from "../core/error/error.js"
+import type { LogLevel } from "../core/feature/log-level.js"
+import type { Operation } from "../core/revision/revision.js"
+import type { JsonObject } from "../core/wire/message.js"
+import { type ClientEvent, type ClientEvents, clientEvents } from "../observe/client-event.js"
+import { createEmitter, type Emitter, type Listener } from "../observe/emitter.js"
+import { createSystemClock } from "../store/clock.js"
+import { createDeadlines } from "../store/deadlines.js"
+import { Call } from "./call.js"
+import { Connection } from "./connection/connection.js"
+import type { ClientStatus, Prior } from "./connection/status.js"
+import { createAnswerer } from "./handler/answerer.js"
+import type { Dialer } from "./link.js"
+import { type Pages, readPages } from "./method/lists.js"
+import { readCompletion, readContents, readPrompt, readToolCall } from "./method/read.js"
+import type {
+  CompletionRef,
+  CompletionResult,
+  PromptList,
+  PromptResult,
+  ReadResult,
+  ResourceList,
+  ResourceTemplateList,
+  ToolCallResult,
+  ToolList,
+} from "./method/results.js"
+import type { CallOptions, ClientOptions } from "./options.js"
+import { createHeaders } from "./pipeline/headers.js"
+import { createInput } from "./pipeline/input.js"
+import { createLimit } from "./pipeline/limit.js"
+import { createPipeline } from "./pipeline/pipeline.js"
+import { createRetry } from "./pipeline/retry.js"
+import type { Next } from "./pipeline/stage.js"
+import { createTimeout } from "./pipeline/timeout.js"
+import { createTotal } from "./pipeline/total.js"
+import { trace } from "./pipeline/trace.js"
+import { createValidate } from "./pipeline/validate.js"
+import { register } from "./registry.js"
+import { type ClientSettings, resolveCall, resolveSettings } from "./settings.js"
+import { ToolBook } from "./tool-book.js"
+
+/**
+ * Opens a client on whatever a dialer reaches.
+ *
+ * @throws `McpError` of kind `misuse` for an option; of the kind of its cause when no connection comes about.
+ */
+export async function openClient(dialer: Dialer, options: ClientOptions = {}): Promise<Client> {
+  const client = new Client(dialer, options)
+  try {
+    await client.open()
+    return client
+  } catch (error) {
+    await client.close()
+    throw error
+  }
+}
+
+/** A connection to one server. Made by `connect()`. */
+export class Client {
+  readonly #settings: ClientSettings
+  readonly #connection: Connection
+  readonly #tools = new ToolBook()
+  readonly #events: Emitter<ClientEvents>
+  readonly #run: Next
+  readonly #unregister: (() => void) | undefined
+
+  /** @internal */
+  constructor(dialer: Dialer, options: ClientOptions) {
+    this.#settings = resolveSettings(options)
+    const { limits, logger, handlers, calls, capabilityOptions } = this.#settings
+    const { clock = createSystemClock({ stepMs: 50, holdsProcess: true }), name } = options
+    this.#events = createEmitter(clientEvents, (event, error) => logger.error("a listener failed", { event, error }))
+    const deadlines = createDeadlines(clock)
+    const answerer = createAnswerer({ handlers, ...capabilityOptions, assigns: calls.assigns, limits, logger })
+    const parts = { dialer, settings: this.#settings, answerer, topics: this.#events.topics, clock }
+    const connection = new Connection(parts)
+    this.#connection = connection
+    const operationOf = (method: string): Operation | undefined => connection.revision.methods.get(method)?.operation
+    const stages = [
+      trace,
+      createLimit(limits.maxInFlight),
+      createTotal(clock, deadlines),
+      createInput({ answerer, limits, revision: () => connection.revision }),
+      createTimeout(clock, deadlines, () => connection.lastNoise),
+      createRetry({
+        reissues: () => connection.revision.closeCancels,
+        operationOf,
+        isRepeatableTool: (tool) => this.#tools.find(tool)?.isRepeatable === true,
+        renegotiate: (error) => connection.renegotiate(error),
+        reprobe: (error) => connection.reprobe(error),
+      }),
+      createHeaders({
+        mirrored: () => (connection.kind === "http" && connection.revision.mirrors ? connection.revision : undefined),
+        tools: this.#tools,
+        refreshTools: async () => void (await this.listTools()),
+      }),
+      createValidate({ tools: this.#tools, isLenient: () => !connection.revision.selfDescribingResults }),
+    ]
+    this.#run = createPipeline(stages, (call, attempt) => connection.send(call, attempt))
+    this.#unregister = name === undefined ? undefined : register(name, this)
+  }
+
+  /** @internal */
+  open(): Promise<void> {
+    return this.#connection.open()
+  }
+
+  /** State, era, version, how they came about, where the client is connected to, and what the server says of itself. */
+  get status(): ClientStatus {
+    return this.#connection.status
+  }
+
+  /** The verdict about the server as plain JSON: given back as the option `prior`, the next connection needs no probe. */
+  get prior(): Prior | undefined {
+    return this.#connection.prior
+  }
+
+  /** What the server says it can do. */
+  get capabilities(): JsonObject {
+    return this.#connection.negotiated.capabilities
+  }
+
+  /** What the server says about how it is to be used. */
+  get instructions(): string | undefined {
+    return this.#connection.negotiated.instructions
+  }
+
+  /**
+   * Calls a tool. An error of the tool is returned (`isError`), never thrown.
+   *
+   * @throws `McpError`: `protocol` for an error of the server, `timeout`, `cancelled`, `transport`, `connection_down`,
+   * `authorization`, and `validation` when the result does not fit the tool's output schema.
+   * @see https://modelcontextprotocol.io/specification/2026-07-28/server/tools#calling-tools
+   */
+  async callTool(name: string, args: JsonObject = {}, options?: CallOptions): Promise<ToolCallResult> {
+    return readToolCall(await this.request("tools/call", { name, arguments: args }, options))
+  }
+
+  /** All tools. Those that cannot be called in a valid way are left out, each with an event `client.tool_refused`. */
+  async listTools(options?: CallOptions): Promise<ToolList> {
+    const { items, meta } = await this.#list("tools/list", "tools", options)
+    const { tools, refused } = this.#tools.read(items)
+    const topic = this.#events.topics["client.tool_refused"]
+    for (const { name, problem } of refused) if (topic.watched) topic.publish({ tool: name, problem })
+    return { tools: tools as unknown as ToolList["tools"], meta }
+  }
+
+  /** All resources. */
+  async listResources(options?: CallOptions): Promise<ResourceList> {
+    const { items, meta } = await this.#list("resources/list", "resources", options)
+    return { resources: items as unknown as ResourceList["resources"], meta }
+  }
+
+  /** All resource templates. */
+  async listResourceTemplates(options?: CallOptions): Promise<ResourceTemplateList> {
+    const { items, meta } = await this.#list("resources/templates/list", "resourceTemplates", options)
+    return { resourceTemplates: items as unknown as ResourceTemplateList["resourceTemplates"], meta }
+  }
+
+  /** What a resource holds. */
+  async readResource(uri: string, options?: CallOptions): Promise<ReadResult> {
+    return readContents(await this.request("resources/read", { uri }, options))
+  }
+
+  /** All prompts. */
+  async listPrompts(options?: CallOptions): Promise<PromptList> {
+    const { items, meta } = await this.#list("prompts/list", "prompts", options)
+    return { prompts: items as unknown as PromptList["prompts"], meta }
+  }
+
+  /** A prompt with its arguments filled in. */
+  async getPrompt(
+    name: string,
+    args: Readonly<Record<string, string>> = {},
+    options?: CallOptions,
+  ): Promise<PromptResult> {
+    return readPrompt(await this.request("prompts/get", { name, arguments: args }, options))
+  }
+
+  /** How an argument of a prompt or resource template can go on; `known` are the arguments that have a value already. */
+  async complete(
+    ref: CompletionRef,
+    argument: { readonly name: string; readonly value: string },
+    known?: Readonly<Record<string, string>>,
+    options?: CallOptions,
+  ): Promise<CompletionResult> {
+    const context = known === undefined ? {} : { context: { arguments: known } }
+    return readCompletion(await this.request("completion/complete", { ref, argument, ...context }, options))
+  }
+
+  /** Asks whether the server answers: `ping` in the legacy era, `server/discover` in the modern one. */
+  async ping(options?: CallOptions): Promise<void> {
+    const { methods } = this.#connection.revision
+    await this.request(methods.has("ping") ? "ping" : "server/discover", undefined, options)
+  }
+
+  /** The least level of log lines that the server is to send: a request in the legacy era, said with each later request in the modern one. */
+  async setLogLevel(level: LogLevel, options?: CallOptions): Promise<void> {
+    if (this.#connection.revision.methods.has("logging/setLevel")) {
+      await this.request("logging/setLevel", { level }, options)
+    } else this.#connection.logLevel = level
+  }
+
+  /**
+   * Says that the roots are others now. Legacy era only: in the modern era roots are asked for when they are needed.
+   *
+   * @throws `McpError` of kind `misuse`, reason `not_supported`, in the modern era.
+   */
+  async rootsListChanged(): Promise<void> {
+    const method = "notifications/roots/list_changed"
+    if (!this.#connection.revision.notifications.has(method)) {
+      throw misuse(
+        "not_supported",
+        `${this.#connection.negotiated.version} has no ${method}: servers ask for roots when they need them`,
+      )
+    }
+    await this.#connection.notify(method, {})
+  }
+
+  /**
+   * Sends any request, and resolves to its result as it came.
+   *
+   * @throws as {@link callTool}.
+   */
+  request(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonObject> {
+    const settings = resolveCall(this.#settings.calls, options)
+    const meta = options?.meta
+    const whole = meta === undefined ? params : { ...params, _meta: { ...objectAt(params, "_meta"), ...meta } }
+    this.#connection.reportMeta(method, whole)
+    const call = new Call(method, whole, settings, options?.signal)
+    const attempt = { params: whole, headers: undefined, timeoutMs: settings.timeoutMs, isRepeatable: false }
+    return call.run(() => this.#run(call, attempt))
+  }
+
+  /** Calls `listener` with every such event. Answers the function that ends it. */
+  on<Name extends ClientEvent>(event: Name, listener: Listener<ClientEvents[Name]>): () => void {
+    return this.#events.on(event, listener)
+  }
+
+  /** Ends everything: calls in flight fail with kind `cancelled`, and no process, socket or timer is left. Never rejects. */
+  async close(): Promise<void> {
+    this.#unregister?.()
+    await this.#connection.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #list(method: string, member: string, options: CallOptions | undefined): Promise<Pages> {
+    return readPages(method, member, this.#settings.limits.maxPages, (params) => this.request(method, params, options))
+  }
+}
+
+function objectAt(params: JsonObject | undefined, member: string): JsonObject {
+  const value = params?.[member]
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
+}

@@ -1,0 +1,368 @@
+/**
+ * One negotiated connection: what is sent over it, what the server says over it, and what is known of it. It owns the wire, and
+ * changes it when a negotiation needs a fresh one.
+ */
+import { codes } from "../../core/error/codes.js"
+import { McpError } from "../../core/error/error.js"
+import { createEnvelope, droppedMetaKeys, type Envelope } from "../../core/feature/envelope.js"
+import type { LogLevel } from "../../core/feature/log-level.js"
+import { isProgressToken } from "../../core/feature/progress.js"
+import { clientCapabilities } from "../../core/negotiate/client-capabilities.js"
+import { pickVersion } from "../../core/negotiate/version.js"
+import type { Revision } from "../../core/revision/revision.js"
+import { findRevision, modernVersions } from "../../core/revision/table.js"
+import {
+  isJsonObject,
+  type JsonObject,
+  type NotificationMessage,
+  type RequestMessage,
+} from "../../core/wire/message.js"
+import type { ClientEvents } from "../../observe/client-event.js"
+import type { Topics } from "../../observe/emitter.js"
+import type { Clock } from "../../store/port.js"
+import { Call, type Progress } from "../call.js"
+import type { Answerer } from "../handler/answerer.js"
+import type { Dialer, Link, Noise } from "../link.js"
+import type { Attempt } from "../pipeline/stage.js"
+import type { ClientSettings } from "../settings.js"
+import { negotiate } from "./negotiate.js"
+import { type Negotiated, toPrior } from "./negotiated.js"
+import { resultOf } from "./outcome.js"
+import { Questions } from "./questions.js"
+import type { ClientStatus, ConnectionState, Prior } from "./status.js"
+import { Wire } from "./wire.js"
+
+/** What a connection is made of. */
+export interface ConnectionParts {
+  readonly dialer: Dialer
+  readonly settings: ClientSettings
+  readonly answerer: Answerer
+  readonly topics: Topics<ClientEvents>
+  readonly clock: Clock
+}
+
+export class Connection {
+  readonly #parts: ConnectionParts
+  readonly #questions: Questions
+  #state: ConnectionState = "connecting"
+  #error: McpError | undefined
+  #wire: Wire | undefined
+  #negotiated: Negotiated | undefined
+  #writeEnvelope: Envelope | undefined
+  #logLevel: LogLevel | undefined
+  #noise: Noise | undefined
+  #reprobing: Promise<void> | undefined
+  /** Whether the server itself has shown that the negotiated revision is right. */
+  #isConfirmed = false
+
+  constructor(parts: ConnectionParts) {
+    this.#parts = parts
+    this.#questions = new Questions((question, facts) => parts.answerer.answer(question, facts))
+  }
+
+  /** Opens the link and finds out what the server speaks. */
+  async open(): Promise<void> {
+    const { settings } = this.#parts
+    try {
+      await this.#negotiate(settings.prior, settings.signal)
+      this.#become("connected")
+    } catch (error) {
+      this.#error = McpError.is(error) ? error : undefined
+      this.#become("failed")
+      await this.#wire?.close()
+      throw error
+    }
+  }
+
+  get negotiated(): Negotiated {
+    if (this.#negotiated === undefined) throw this.#down()
+    return this.#negotiated
+  }
+
+  get revision(): Revision {
+    return this.negotiated.revision
+  }
+
+  get kind(): "http" | "pipe" {
+    return this.#parts.dialer.kind
+  }
+
+  /** The last thing that came and was no message. */
+  get lastNoise(): Noise | undefined {
+    return this.#noise
+  }
+
+  get status(): ClientStatus {
+    const negotiated = this.#negotiated
+    return {
+      state: this.#state,
+      era: negotiated?.revision.era,
+      version: negotiated?.version,
+      reason: this.#error?.reason ?? negotiated?.reason,
+      origin: this.#parts.dialer.origin,
+      server: negotiated?.server,
+    }
+  }
+
+  get prior(): Prior | undefined {
+    return this.#negotiated === undefined ? undefined : toPrior(this.#negotiated, this.#parts.dialer.origin)
+  }
+
+  /** Sends one request of a call and resolves to its result. */
+  async send(call: Call, attempt: Attempt): Promise<JsonObject> {
+    const wire = this.#wire
+    const write = this.#writeEnvelope
+    if (this.#state !== "connected" || wire === undefined || write === undefined) throw this.#down()
+    const { method, settings } = call
+    const { extensions } = settings
+    const id = wire.nextId()
+    const wantsProgress = settings.onProgress !== undefined || settings.resetTimeoutOnProgress
+    const params = write(attempt.params, {
+      clientCapabilities: extensions === undefined ? undefined : this.#capabilities(this.revision, extensions),
+      logLevel: this.#logLevel,
+      progressToken: wantsProgress ? id : undefined,
+      traceparent: attempt.traceparent,
+    })
+    const { headers, isRepeatable: repeatable } = attempt
+    const pending = wire.send({
+      id,
+      method,
+      params,
+      call,
+      headers,
+      caller: settings.headers,
+      repeatable,
+      cancellable: true,
+    })
+    call.wire = pending
+    const outcome = await pending.outcome
+    call.wire = undefined
+    const result = resultOf(outcome, method)
+    this.#isConfirmed = true
+    return result
+  }
+
+  /** Tells of the keys of a caller's `_meta` that are left out, when somebody wants to know. */
+  reportMeta(method: string, params: JsonObject | undefined): void {
+    const topic = this.#parts.topics["client.meta_dropped"]
+    if (!topic.watched || params?.["_meta"] === undefined) return
+    const keys = droppedMetaKeys(params)
+    if (keys.length > 0) topic.publish({ method, keys })
+  }
+
+  /** Sends a notification. */
+  async notify(method: string, params: JsonObject): Promise<void> {
+    if (this.#state !== "connected" || this.#wire === undefined) throw this.#down()
+    await this.#wire.notify(method, params)
+  }
+
+  /** The level that modern requests ask for from now on. */
+  set logLevel(level: LogLevel) {
+    this.#logLevel = level
+  }
+
+  /** Speaks the best version that the error lists; throws when there is none. The era stays: nothing is ever downgraded. */
+  renegotiate(error: McpError): void {
+    const { data } = error
+    const supported = isJsonObject(data) && Array.isArray(data["supported"]) ? data["supported"] : []
+    const served = supported.filter((version) => typeof version === "string")
+    const picked = pickVersion(served, modernVersions)
+    const revision = picked.ok ? findRevision(picked.version) : undefined
+    if (revision === undefined) {
+      const text = `the server no longer speaks ${this.negotiated.version}, and no version of its list is spoken here: ${served.join(", ")}`
+      throw new McpError(text, {
+        kind: "protocol",
+        reason: "no_common_version",
+        code: codes.unsupportedProtocolVersion,
+        cause: error,
+      })
+    }
+    this.#adopt({ ...this.negotiated, revision, version: revision.version })
+  }
+
+  /** Negotiates anew when the verdict came from outside and the server does not bear it out; answers whether it did. */
+  async reprobe(error: McpError): Promise<boolean> {
+    if (this.#isConfirmed || this.#negotiated?.reason !== "prior" || !isForeign(error)) return false
+    this.#reprobing ??= this.#negotiate(undefined, undefined).finally(() => {
+      this.#reprobing = undefined
+    })
+    await this.#reprobing
+    return true
+  }
+
+  async close(): Promise<void> {
+    if (this.#state === "connected" || this.#state === "connecting") this.#become("closed")
+    const error = new McpError("the client was closed", { kind: "cancelled", reason: "closed" })
+    const wire = this.#wire
+    for (const call of wire?.calls() ?? []) call.fail(error)
+    this.#questions.close(error)
+    await wire?.close()
+  }
+
+  async #negotiate(prior: Prior | undefined, signal: AbortSignal | undefined): Promise<void> {
+    const { dialer, settings, clock } = this.#parts
+    const attempt = new Call("initialize", undefined, settings.calls, signal)
+    const stop = clock.after(settings.connectTimeoutMs, () =>
+      attempt.fail(tooSlow(dialer.origin, settings.connectTimeoutMs)),
+    )
+    attempt.onEnd(stop)
+    const { negotiated } = await attempt.run(() =>
+      negotiate({
+        dialer,
+        clock,
+        protocol: settings.protocol,
+        prior,
+        probeTimeoutMs: settings.probeTimeoutMs,
+        timeoutMs: settings.calls.timeoutMs,
+        standby: settings.standby,
+        deprecated: settings.deprecatedSse,
+        maxRetryMs: settings.limits.maxRetryMs,
+        envelope: (revision) => this.#envelopeOf(revision, revision.version)(undefined, {}) ?? {},
+        initializeParams: (revision) => ({
+          protocolVersion: revision.version,
+          capabilities: this.#capabilities(revision),
+          clientInfo: revision.encode.implementation(settings.clientInfo),
+        }),
+        rewire: (link) => this.#rewire(link, attempt),
+        isOver: () => attempt.isOver,
+      }),
+    )
+    this.#know(negotiated)
+  }
+
+  async #rewire(link: Link, attempt: Call): Promise<Wire> {
+    const old = this.#wire
+    const wire = new Wire(link, {
+      asked: (message, calls) => this.#asked(wire, message, calls),
+      told: (message, calls) => this.#told(wire, message, calls),
+      gone: (error) => this.#gone(wire, error),
+      noise: (noise) => this.#heardNoise(noise),
+    })
+    this.#wire = wire
+    await old?.close()
+    if (attempt.isOver) throw tooSlow(link.origin, this.#parts.settings.connectTimeoutMs)
+    await wire.open()
+    return wire
+  }
+
+  #adopt(negotiated: Negotiated): void {
+    const { revision, version } = negotiated
+    const facts = { version, session: undefined, resumes: revision.resumes, standby: false }
+    this.#wire?.adopt(facts, revision.closeCancels)
+    this.#know(negotiated)
+  }
+
+  #know(negotiated: Negotiated): void {
+    this.#negotiated = negotiated
+    this.#writeEnvelope = this.#envelopeOf(negotiated.revision, negotiated.version)
+  }
+
+  #envelopeOf(revision: Revision, version: string): Envelope {
+    const { clientInfo } = this.#parts.settings
+    return createEnvelope({
+      era: revision.era,
+      version,
+      clientCapabilities: this.#capabilities(revision),
+      clientInfo: revision.encode.implementation(clientInfo),
+    })
+  }
+
+  #capabilities(revision: Revision, more?: JsonObject): JsonObject {
+    const { handlers, capabilityOptions } = this.#parts.settings
+    const { era, form } = revision
+    const extensions = more === undefined ? capabilityOptions.extensions : { ...capabilityOptions.extensions, ...more }
+    return clientCapabilities(handlers, { ...capabilityOptions, era, extensions, elicitationModes: form.modes })
+  }
+
+  #asked(wire: Wire, message: RequestMessage, calls: readonly Call[]): void {
+    if (wire !== this.#wire) return
+    if (this.#negotiated !== undefined && this.#negotiated.revision.asks !== "push") {
+      return this.#heardNoise({ from: "output", text: `a request that the revision does not have: ${message.method}` })
+    }
+    void this.#questions.ask(message, calls, (text) => {
+      wire.link.send(text, undefined).catch((error: unknown) => {
+        this.#parts.settings.logger.debug("an answer to the server was lost", { method: message.method, error })
+      })
+    })
+  }
+
+  #told(wire: Wire, message: NotificationMessage, calls: readonly Call[]): void {
+    if (wire !== this.#wire) return
+    const { method, params = {} } = message
+    if (method === "notifications/progress") return this.#progressed(wire, params)
+    if (method === "notifications/cancelled") return this.#questions.cancel(params["requestId"], params["reason"])
+    void calls
+    this.#parts.answerer.notice(message)
+  }
+
+  #progressed(wire: Wire, params: JsonObject): void {
+    const { progressToken, progress, total, message } = params
+    if (!isProgressToken(progressToken) || typeof progress !== "number" || !Number.isFinite(progress)) {
+      return this.#heardNoise({ from: "output", text: "progress without a token or a number" })
+    }
+    const call = wire.callOf(progressToken)
+    if (call === undefined) {
+      if (!wire.wasIssued(progressToken))
+        this.#heardNoise({ from: "output", text: "progress of nothing that was asked" })
+      return
+    }
+    const { onProgress, resetTimeoutOnProgress } = call.settings
+    if (resetTimeoutOnProgress) call.clock?.restart()
+    const told: Progress = {
+      progress,
+      ...(typeof total === "number" ? { total } : {}),
+      ...(typeof message === "string" ? { message } : {}),
+    }
+    try {
+      onProgress?.(told)
+    } catch (error) {
+      this.#parts.settings.logger.error("onProgress failed", { method: call.method, error })
+    }
+  }
+
+  #gone(wire: Wire, error: McpError): void {
+    if (wire !== this.#wire || this.#state !== "connected") return
+    this.#error = error
+    this.#questions.close(error)
+    this.#become("failed")
+  }
+
+  #heardNoise(noise: Noise): void {
+    if (noise.from !== "stderr") this.#noise = noise
+    const topic = this.#parts.topics["client.noise"]
+    if (topic.watched) topic.publish(noise)
+  }
+
+  #become(state: ConnectionState): void {
+    this.#state = state
+    const topic = this.#parts.topics["client.status"]
+    if (topic.watched) topic.publish({ state, origin: this.#parts.dialer.origin, reason: this.status.reason })
+  }
+
+  #down(): McpError {
+    if (this.#state === "closed") return new McpError("the client was closed", { kind: "cancelled", reason: "closed" })
+    const text = `not connected to ${this.#parts.dialer.origin}${this.#error === undefined ? "" : `: ${this.#error.message}`}`
+    return new McpError(text, { kind: "connection_down", reason: "not_connected", cause: this.#error })
+  }
+}
+
+/** Whether an error is one with which a server shows that it speaks something else than was thought. */
+function isForeign({ kind, code, reason, data }: McpError): boolean {
+  if (kind === "connection_down") return true
+  if (reason === "http_status") {
+    const status = isJsonObject(data) ? data["status"] : undefined
+    return status === 400 || status === 404 || status === 405
+  }
+  return (
+    code !== undefined &&
+    [codes.methodNotFound, codes.invalidRequest, codes.invalidParams, codes.serverError].some((known) => known === code)
+  )
+}
+
+function tooSlow(origin: string, ms: number): McpError {
+  return new McpError(`connecting to ${origin} took longer than ${ms} ms (connectTimeoutMs)`, {
+    kind: "timeout",
+    reason: "connect_timeout",
+    retryable: true,
+  })
+}

@@ -1,0 +1,303 @@
+/**
+ * The shell around the pure decisions of `core/negotiate`: probes, waits, falls back and shakes hands until it is known which
+ * revision a server speaks, or why none.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility-with-initialization-based-versions
+ */
+import { McpError } from "../../core/error/error.js"
+import type { DiscoverResult } from "../../core/feature/discover.js"
+import { META, readImplementation } from "../../core/feature/envelope.js"
+import { HEADER_METHOD, HEADER_VERSION } from "../../core/http/header.js"
+import type { Verdict } from "../../core/negotiate/probe.js"
+import type { Revision } from "../../core/revision/revision.js"
+import { era, findAnswered, findRevision, modernVersions, preferredLegacy } from "../../core/revision/table.js"
+import { isJsonObject, type JsonObject } from "../../core/wire/message.js"
+import type { Clock } from "../../store/port.js"
+import type { Dialer, Headers, Link } from "../link.js"
+import { createBackoff } from "./backoff.js"
+import type { Negotiated } from "./negotiated.js"
+import {
+  authorizationError,
+  failedProbe,
+  isBusy,
+  isSilentOrGone,
+  isUnclear,
+  isUnknownThere,
+  noCommonVersion,
+  pinnedModern,
+  silentHandshake,
+} from "./negotiation-error.js"
+import { errorOf, resultOf } from "./outcome.js"
+import type { NegotiationReason, Prior } from "./status.js"
+import { classify, type Reply } from "./verdict.js"
+import type { Wire } from "./wire.js"
+
+/** What a negotiation needs to know. */
+export interface NegotiationParts {
+  readonly dialer: Dialer
+  readonly clock: Clock
+  readonly protocol: string
+  readonly prior: Prior | undefined
+  readonly probeTimeoutMs: number
+  readonly timeoutMs: number
+  readonly standby: boolean
+  /** Whether to try the deprecated transport last. */
+  readonly deprecated: boolean
+  /** The longest that a server's `Retry-After` is honoured. */
+  readonly maxRetryMs: number
+  /** The params of a modern request that has none of its own. */
+  readonly envelope: (revision: Revision) => JsonObject
+  readonly initializeParams: (revision: Revision) => JsonObject
+  /** Makes a wire, and closes the one before it. */
+  readonly rewire: (link: Link) => Promise<Wire>
+  readonly isOver: () => boolean
+}
+
+/** A wire on which a revision was settled. */
+export interface Settled {
+  readonly wire: Wire
+  readonly negotiated: Negotiated
+}
+
+/** Finds out which revision to speak. Rejects with the `McpError` that names the cause. */
+export async function negotiate(parts: NegotiationParts): Promise<Settled> {
+  return new Negotiation(parts).run()
+}
+
+class Negotiation {
+  readonly #parts: NegotiationParts
+
+  constructor(parts: NegotiationParts) {
+    this.#parts = parts
+  }
+
+  async run(): Promise<Settled> {
+    const { protocol, prior, dialer } = this.#parts
+    const wanted = protocol === "auto" || protocol === "modern" || protocol === "legacy" ? protocol : era(protocol)
+    const revision = findRevision(protocol)
+    if (wanted === "legacy") return this.#handshake(await this.#dial(), revision ?? preferredLegacy, "pinned")
+    const isFitting = prior?.origin === dialer.origin && (protocol === "auto" || era(prior.version) === "modern")
+    return prior !== undefined && isFitting ? this.#resume(prior) : this.#probe(await this.#dial(), revision)
+  }
+
+  /** Goes on with an earlier verdict: without a word to the server in the modern era, with the handshake in the legacy era. */
+  async #resume(prior: Prior): Promise<Settled> {
+    const revision = findRevision(prior.version)
+    if (revision?.era === "modern") return this.#settle(await this.#dial(), revision, fromPrior(prior, revision))
+    if (revision === undefined) return this.#probe(await this.#dial(), undefined)
+    try {
+      return await this.#handshake(await this.#dial(), revision, "prior")
+    } catch (error) {
+      if (!McpError.is(error, "protocol")) throw error
+      return this.#probe(await this.#dial(), undefined)
+    }
+  }
+
+  #dial(): Promise<Wire> {
+    return this.#parts.rewire(this.#parts.dialer.dial())
+  }
+
+  /** Asks `server/discover` until there is a verdict, and follows it. With `pinned` only that revision will do. */
+  async #probe(wire: Wire, pinned: Revision | undefined): Promise<Settled> {
+    const isPinned = this.#parts.protocol !== "auto"
+    const versions = pinned === undefined ? modernVersions : [pinned.version]
+    const backoff = createBackoff()
+    let asked = versions[0] ?? ""
+    let hasRenamed = false
+    for (;;) {
+      const revision = findRevision(asked) ?? preferredLegacy
+      const reply = await this.#ask(wire, "server/discover", this.#parts.envelope(revision), {
+        headers: { [HEADER_VERSION]: asked, [HEADER_METHOD]: "server/discover" },
+        timeoutMs: this.#parts.probeTimeoutMs,
+      })
+      if (reply.kind === "refused") throw reply.error
+      const verdict = classify(wire.link.kind, reply, versions)
+      if (verdict.kind === "modern_retry" && !hasRenamed) {
+        hasRenamed = true
+        asked = verdict.version
+        continue
+      }
+      if (verdict.kind === "retry" && (await this.#wait(backoff, reply))) continue
+      return this.#follow(wire, reply, verdict, isPinned)
+    }
+  }
+
+  async #follow(wire: Wire, reply: Reply, verdict: Verdict, isPinned: boolean): Promise<Settled> {
+    switch (verdict.kind) {
+      case "modern": {
+        const revision = findRevision(verdict.version)
+        if (revision === undefined) throw noCommonVersion([verdict.version])
+        return this.#settle(wire, revision, fromDiscover(verdict.discover, revision, isPinned))
+      }
+      case "authorize":
+        throw authorizationError(reply, verdict.status)
+      case "retry":
+        throw failedProbe(reply, verdict.reason)
+      case "modern_retry":
+        throw noCommonVersion([verdict.version])
+      case "error":
+        if (!isPinned && isUnclear(verdict.error)) return this.#lastResort(wire, verdict.error)
+        throw verdict.error
+      default:
+        if (isPinned) throw pinnedModern(this.#parts.protocol, reply)
+        return this.#fallBack(wire, reply, verdict)
+    }
+  }
+
+  /** The server is older: shakes hands, where the process cannot be used any more with a fresh one. */
+  async #fallBack(wire: Wire, reply: Reply, verdict: Verdict): Promise<Settled> {
+    if (verdict.kind === "reconnect") return this.#handshake(await this.#dial(), preferredLegacy, "fell_back")
+    try {
+      return await this.#handshake(wire, preferredLegacy, "fell_back")
+    } catch (error) {
+      if (wire.link.kind === "pipe") {
+        if (!isSilentOrGone(error)) throw error
+        return this.#handshake(await this.#dial(), preferredLegacy, "fell_back")
+      }
+      return this.#deprecated(reply, error)
+    }
+  }
+
+  /** An answer that says nothing about the era: one handshake, and if that fails too, both failures are told. */
+  async #lastResort(wire: Wire, first: McpError): Promise<Settled> {
+    try {
+      return await this.#handshake(wire, preferredLegacy, "fell_back")
+    } catch (second) {
+      const text = second instanceof Error ? second.message : String(second)
+      throw new McpError(`${first.message}; then ${text}`, {
+        kind: "protocol",
+        reason: first.reason,
+        ...(first.code === undefined ? {} : { code: first.code }),
+        cause: new AggregateError([first, second], "neither the probe nor initialize was answered as expected"),
+      })
+    }
+  }
+
+  /** The deprecated transport, last: only where plain requests are not known at that address. */
+  async #deprecated(probe: Reply, error: unknown): Promise<Settled> {
+    const { dialer, deprecated, rewire } = this.#parts
+    if (!deprecated || !(McpError.is(error) && isUnknownThere(error))) throw error
+    const link = dialer.dialDeprecated?.()
+    if (link === undefined) throw error
+    try {
+      return await this.#handshake(await rewire(link), preferredLegacy, "fell_back")
+    } catch (second) {
+      const text = second instanceof Error ? second.message : String(second)
+      const first = probe.kind === "timeout" ? error : errorOf(probe, "server/discover")
+      throw new McpError(`${error.message}; the deprecated HTTP+SSE transport was tried last: ${text}`, {
+        kind: error.kind,
+        reason: error.reason,
+        ...(error.data === undefined ? {} : { data: error.data }),
+        cause: new AggregateError([first, error, second], "no transport of any era was answered as expected"),
+      })
+    }
+  }
+
+  /**
+   * The handshake of the legacy era. It is never cancelled, and the version that it offers is never a modern one.
+   *
+   * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
+   */
+  async #handshake(wire: Wire, offered: Revision, reason: NegotiationReason): Promise<Settled> {
+    const backoff = createBackoff()
+    for (;;) {
+      const params = this.#parts.initializeParams(offered)
+      const { timeoutMs } = this.#parts
+      const reply = await this.#ask(wire, "initialize", params, { headers: undefined, timeoutMs })
+      if (isBusy(reply) && (await this.#wait(backoff, reply))) continue
+      if (reply.kind === "timeout") throw silentHandshake(timeoutMs)
+      const answered = readInitialize(resultOf(reply, "initialize"))
+      const revision = findAnswered(answered.version)
+      if (revision === undefined || !this.#allows(answered.version)) throw noCommonVersion([answered.version])
+      const session = reply.kind === "message" ? reply.session : undefined
+      const settled = this.#settle(wire, revision, { ...answered, revision, reason }, session)
+      await wire.notify("notifications/initialized", {})
+      return settled
+    }
+  }
+
+  /** Whether a version that a server answered with is one that the options leave open. */
+  #allows(version: string): boolean {
+    const { protocol } = this.#parts
+    return protocol === "auto" || protocol === "legacy" || protocol === version || era(protocol) !== "legacy"
+  }
+
+  #settle(wire: Wire, revision: Revision, negotiated: Negotiated, session?: string): Settled {
+    const { version } = negotiated
+    const { resumes, closeCancels } = revision
+    wire.adopt({ version, session, resumes, standby: this.#parts.standby && revision.asks === "push" }, closeCancels)
+    return { wire, negotiated }
+  }
+
+  #ask(
+    wire: Wire,
+    method: string,
+    params: JsonObject,
+    { headers, timeoutMs }: { readonly headers: Headers | undefined; readonly timeoutMs: number },
+  ): Promise<Reply> {
+    const id = wire.nextId()
+    const pending = wire.send({
+      id,
+      method,
+      params,
+      headers,
+      call: undefined,
+      caller: undefined,
+      repeatable: true,
+      cancellable: false,
+    })
+    return new Promise((resolve) => {
+      const stop = this.#parts.clock.after(timeoutMs, () => {
+        resolve({ kind: "timeout" })
+        pending.cancel(silentHandshake(timeoutMs))
+      })
+      pending.outcome.then((outcome) => {
+        stop()
+        resolve(outcome)
+      })
+    })
+  }
+
+  /** Waits before a request is sent again, as long as the server asks for; answers whether it is worth it. */
+  async #wait(backoff: Iterator<number, void>, reply: Reply): Promise<boolean> {
+    const { clock, maxRetryMs, isOver } = this.#parts
+    const next = backoff.next()
+    const asked = reply.kind === "http" ? reply.retryAfterMs : undefined
+    if (next.done === true || (asked !== undefined && asked > maxRetryMs)) return false
+    await new Promise<void>((resolve) => void clock.after(asked ?? next.value, resolve))
+    return !isOver()
+  }
+}
+
+function fromDiscover(discover: DiscoverResult, revision: Revision, isPinned: boolean): Negotiated {
+  return {
+    revision,
+    version: revision.version,
+    reason: isPinned ? "pinned" : "discovered",
+    server: discover.serverInfo,
+    capabilities: discover.capabilities,
+    instructions: discover.instructions,
+  }
+}
+
+function fromPrior(prior: Prior, revision: Revision): Negotiated {
+  const { server, capabilities = {}, instructions } = prior
+  return { revision, version: revision.version, reason: "prior", server, capabilities, instructions }
+}
+
+function readInitialize(result: JsonObject): Omit<Negotiated, "revision" | "reason"> {
+  const { protocolVersion, capabilities, serverInfo, instructions, _meta } = result
+  if (typeof protocolVersion !== "string") {
+    throw new McpError("initialize: the result must name its protocolVersion as a string", {
+      kind: "protocol",
+      reason: "invalid_result",
+    })
+  }
+  const described = serverInfo ?? (isJsonObject(_meta) ? _meta[META.serverInfo] : undefined)
+  return {
+    version: protocolVersion,
+    server: readImplementation(described),
+    capabilities: isJsonObject(capabilities) ? capabilities : {},
+    instructions: typeof instructions === "string" ? instructions : undefined,
+  }
+}

@@ -1,0 +1,31 @@
+/** What a negotiation settled, and how it is kept for another time. */
+import type { Implementation } from "../../core/model/identity.js"
+import type { Revision } from "../../core/revision/revision.js"
+import type { JsonObject } from "../../core/wire/message.js"
+import type { NegotiationReason, Prior } from "./status.js"
+
+/** The outcome of a negotiation. */
+export interface Negotiated {
+  /** How messages are written and read. */
+  readonly revision: Revision
+  /** The version that is named on the wire: the revision's, or an older one that is spoken with it. */
+  readonly version: string
+  readonly reason: NegotiationReason
+  readonly server: Implementation | undefined
+  /** What the server says it can do. */
+  readonly capabilities: JsonObject
+  readonly instructions: string | undefined
+}
+
+/** A negotiation as plain JSON. */
+export function toPrior(negotiated: Negotiated, origin: string): Prior {
+  const { revision, version, server, capabilities, instructions } = negotiated
+  return {
+    era: revision.era,
+    version,
+    origin,
+    capabilities,
+    ...(server === undefined ? {} : { server }),
+    ...(instructions === undefined ? {} : { instructions }),
+  }
+}

@@ -1,0 +1,97 @@
+/** Why no connection came about, as the errors that say so. */
+import { McpError } from "../../core/error/error.js"
+import { clampText } from "../../core/feature/text.js"
+import { isJsonObject } from "../../core/wire/message.js"
+import type { Outcome } from "../link.js"
+import { errorOf, isPassingStatus, toHttpError } from "./outcome.js"
+import type { Reply } from "./verdict.js"
+
+/** Whether a handshake met a server that may answer when it is asked again. */
+export function isBusy(reply: Reply): boolean {
+  if (reply.kind === "http") return isPassingStatus(reply.status)
+  return reply.kind === "broken" && !reply.answered
+}
+
+/** Whether an answer to the probe says nothing about the era. */
+export function isUnclear({ reason }: McpError): boolean {
+  return reason === "unusable_response" || reason === "unrecognised_error"
+}
+
+/** Whether a process did not answer, or is gone. */
+export function isSilentOrGone(error: unknown): boolean {
+  return McpError.is(error, "timeout") || McpError.is(error, "connection_down")
+}
+
+/** Whether a handshake failed in a way in which servers of the deprecated transport answer a plain request. */
+export function isUnknownThere({ reason, data }: McpError): boolean {
+  const status = isJsonObject(data) ? data["status"] : undefined
+  return reason === "http_status" && (status === 400 || status === 404 || status === 405)
+}
+
+/** None of what the server speaks is spoken here. */
+export function noCommonVersion(served: readonly string[]): McpError {
+  const given = served.map((version) => clampText(version, 40)).join(", ")
+  return new McpError(`no common protocol version: the server offers ${given === "" ? "none" : given}`, {
+    kind: "protocol",
+    reason: "no_common_version",
+    data: { served: served.map((version) => clampText(version, 40)) },
+  })
+}
+
+/** The options ask for the modern era, and the server is older. */
+export function pinnedModern(protocol: string, reply: Reply): McpError {
+  const came = reply.kind === "timeout" ? "no answer" : describeReply(reply)
+  return new McpError(
+    `protocol "${protocol}" was asked for, but the server does not speak it: server/discover got ${came}`,
+    {
+      kind: "protocol",
+      reason: "no_common_version",
+      ...(reply.kind === "timeout" ? {} : { cause: errorOf(reply, "server/discover") }),
+    },
+  )
+}
+
+function describeReply(reply: Outcome): string {
+  return reply.kind === "message" && reply.message.kind === "result"
+    ? "a result without supportedVersions"
+    : errorOf(reply, "server/discover").message
+}
+
+/** The server asks for credentials, or refuses those that it got. */
+export function authorizationError(reply: Reply, status: 401 | 403): McpError {
+  const answer =
+    reply.kind === "http"
+      ? reply
+      : ({
+          kind: "http",
+          status,
+          contentType: undefined,
+          body: "",
+          retryAfterMs: undefined,
+          challenge: undefined,
+        } as const)
+  return toHttpError(answer, "server/discover")
+}
+
+/** The probe was sent again until it was enough. */
+export function failedProbe(reply: Reply, reason: string): McpError {
+  if (reply.kind !== "timeout") {
+    const error = errorOf(reply, "server/discover")
+    if (error.kind === "transport") return error
+    return new McpError(error.message, { kind: "transport", reason: "http_status", cause: error, retryable: true })
+  }
+  return new McpError(`server/discover was not answered in time (${reason}); see probeTimeoutMs`, {
+    kind: "timeout",
+    reason: "connect_timeout",
+    retryable: true,
+  })
+}
+
+/** The handshake was not answered. */
+export function silentHandshake(timeoutMs: number): McpError {
+  return new McpError(`initialize was not answered within ${timeoutMs} ms (timeoutMs)`, {
+    kind: "timeout",
+    reason: "connect_timeout",
+    retryable: true,
+  })
+}

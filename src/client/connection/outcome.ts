@@ -1,0 +1,73 @@
+/** What became of a request, as what the caller gets: a result, or the error that names the cause. */
+import { codes } from "../../core/error/codes.js"
+import { McpError } from "../../core/error/error.js"
+import { clampText } from "../../core/feature/text.js"
+import type { ErrorObject, JsonObject } from "../../core/wire/message.js"
+import type { Outcome } from "../link.js"
+
+type HttpAnswer = Extract<Outcome, { readonly kind: "http" }>
+
+/** HTTP statuses after which the same request may succeed. */
+const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
+
+/** Whether an HTTP status says that the same request may succeed later. */
+export function isPassingStatus(status: number): boolean {
+  return PASSING.has(status)
+}
+
+/** The result of a request, or its error thrown. */
+export function resultOf(outcome: Outcome, method: string): JsonObject {
+  if (outcome.kind === "message" && outcome.message.kind === "result") return outcome.message.result
+  throw errorOf(outcome, method)
+}
+
+/** The error that an outcome without a result is. */
+export function errorOf(outcome: Outcome, method: string): McpError {
+  switch (outcome.kind) {
+    case "message":
+      return outcome.message.kind === "error" ? toProtocolError(outcome.message.error, method) : unreachable(method)
+    case "http":
+      return toHttpError(outcome, method)
+    default:
+      return outcome.error
+  }
+}
+
+/** A JSON-RPC error of the server: kind `protocol`, with its code and data. */
+export function toProtocolError({ code, message, data }: ErrorObject, method: string): McpError {
+  return new McpError(`${method}: the server answered with error ${code}: ${clampText(message, 500)}`, {
+    kind: "protocol",
+    reason: code === codes.urlElicitationRequired ? "url_required" : "jsonrpc",
+    code,
+    ...(data === undefined ? {} : { data }),
+  })
+}
+
+/** An HTTP answer that is no JSON-RPC response. */
+export function toHttpError(outcome: HttpAnswer, method: string): McpError {
+  const { status, body, retryAfterMs, challenge } = outcome
+  if (status === 401 || status === 403) {
+    const what = status === 401 ? "needs credentials that it accepts" : "refuses these credentials"
+    return new McpError(`${method}: the server ${what} (HTTP ${status})`, {
+      kind: "authorization",
+      reason: status === 401 ? "unauthenticated" : "forbidden",
+      data: { status, ...(challenge === undefined ? {} : { challenge: clampText(challenge, 1_000) }) },
+    })
+  }
+  const text = body === "" ? "" : `: ${clampText(body)}`
+  return new McpError(`${method}: expected a JSON-RPC response, got HTTP ${status}${describeType(outcome)}${text}`, {
+    kind: "transport",
+    reason: "http_status",
+    data: { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
+    retryable: isPassingStatus(status),
+  })
+}
+
+function describeType({ contentType, body }: HttpAnswer): string {
+  if (body === "") return " without a body"
+  return contentType === undefined ? "" : ` with ${clampText(contentType, 100)}`
+}
+
+function unreachable(method: string): McpError {
+  return new McpError(`${method}: the result was read as an error`, { kind: "protocol", reason: "internal_error" })
+}

@@ -1,0 +1,168 @@
+/**
+ * A link in use: numbers requests, finds who waits for what comes back, and hands what the server says of its own to the
+ * connection. It knows ids and calls, and nothing of eras.
+ */
+import type { McpError } from "../../core/error/error.js"
+import { notificationText, request } from "../../core/wire/build.js"
+import type { JsonObject, Message, NotificationMessage, RequestId, RequestMessage } from "../../core/wire/message.js"
+import type { Call, Cancellable } from "../call.js"
+import type { Headers, Link, LinkFacts, Noise, Outcome, ReplyListener, Sent } from "../link.js"
+import type { HeaderSource } from "../options.js"
+
+/** What a wire tells the connection. `calls` are those that a message is tied to. */
+export interface WireEvents {
+  asked(message: RequestMessage, calls: readonly Call[]): void
+  told(message: NotificationMessage, calls: readonly Call[]): void
+  gone(error: McpError): void
+  noise(noise: Noise): void
+}
+
+/** What goes with one request. */
+export interface SendOptions {
+  /** The id, from {@link Wire.nextId}. */
+  readonly id: number
+  readonly method: string
+  /** All of it, as it goes out. */
+  readonly params: JsonObject | undefined
+  readonly call: Call | undefined
+  readonly headers: Headers | undefined
+  /** The caller's headers, beside those of the client. */
+  readonly caller: HeaderSource | undefined
+  readonly repeatable: boolean
+  /** Whether the server hears that the answer is no longer wanted. Never of a handshake. */
+  readonly cancellable: boolean
+}
+
+/** Why a request is called back, as the server is told. */
+const NO_LONGER_WANTED = "the client no longer waits for the answer"
+
+export class Wire {
+  readonly link: Link
+  readonly #events: WireEvents
+  readonly #open = new Map<RequestId, Pending>()
+  #lastId = 0
+  /** Whether closing the stream of an answer is how a request is cancelled, so that no message says it. */
+  #closeCancels = false
+  #isClosed = false
+
+  constructor(link: Link, events: WireEvents) {
+    this.link = link
+    this.#events = events
+  }
+
+  open(): Promise<void> {
+    return this.link.open({
+      message: (message) => this.#hear(message),
+      gone: (error) => this.#events.gone(error),
+      noise: (noise) => this.#events.noise(noise),
+    })
+  }
+
+  /** Whether nothing can be sent any more. */
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  /** The id of the next request; also the token of its progress. Never used twice on a wire. */
+  nextId(): number {
+    return ++this.#lastId
+  }
+
+  send(options: SendOptions): Pending {
+    const { id, method, params, headers, caller, repeatable } = options
+    const pending = new Pending(this, options)
+    this.#open.set(id, pending)
+    const text = JSON.stringify(request(id, method, params))
+    pending.sent = this.link.request({ id, method, text, headers, caller, repeatable }, pending)
+    return pending
+  }
+
+  /** Sends a notification; one that is lost is lost. */
+  notify(method: string, params: JsonObject, headers?: Headers): Promise<void> {
+    return this.link.send(notificationText(method, params), headers)
+  }
+
+  adopt(facts: LinkFacts, closeCancels: boolean): void {
+    this.#closeCancels = closeCancels && this.link.kind === "http"
+    this.link.adopt(facts)
+  }
+
+  /** The call of an open request, by its progress token. */
+  callOf(token: RequestId): Call | undefined {
+    return this.#open.get(token)?.call
+  }
+
+  /** Whether a token was given to some request, which may be over by now. */
+  wasIssued(token: unknown): boolean {
+    return Number.isSafeInteger(token) && Number(token) >= 1 && Number(token) <= this.#lastId
+  }
+
+  /** Every call that waits for an answer. */
+  calls(): readonly Call[] {
+    return [...this.#open.values()].flatMap(({ call }) => call ?? [])
+  }
+
+  close(): Promise<void> {
+    this.#isClosed = true
+    return this.link.close()
+  }
+
+  /** Forgets a request; answers whether it was open. */
+  release(pending: Pending): boolean {
+    return this.#open.delete(pending.id)
+  }
+
+  /** Calls a request back in the way of its revision and transport. */
+  callBack(pending: Pending): void {
+    if (!this.release(pending)) return
+    pending.sent?.letGo()
+    if (!pending.isCancellable || this.#closeCancels || this.#isClosed) return
+    const params = { requestId: pending.id, reason: NO_LONGER_WANTED }
+    this.notify("notifications/cancelled", params).catch(() => {})
+  }
+
+  hear(message: RequestMessage | NotificationMessage, calls: readonly Call[]): void {
+    if (message.kind === "request") this.#events.asked(message, calls)
+    else this.#events.told(message, calls)
+  }
+
+  #hear(message: Message): void {
+    if (message.kind === "request" || message.kind === "notification") this.hear(message, this.calls())
+    else this.#events.noise({ from: "output", text: `an answer to no request (id ${String(message.id)})` })
+  }
+}
+
+/** One request on its way. */
+export class Pending implements ReplyListener, Cancellable {
+  readonly id: number
+  readonly call: Call | undefined
+  readonly isCancellable: boolean
+  readonly outcome: Promise<Outcome>
+  sent: Sent | undefined
+  readonly #wire: Wire
+  #resolve: (outcome: Outcome) => void = () => {}
+
+  constructor(wire: Wire, { id, call, cancellable }: SendOptions) {
+    this.#wire = wire
+    this.id = id
+    this.call = call
+    this.isCancellable = cancellable
+    this.outcome = new Promise((resolve) => {
+      this.#resolve = resolve
+    })
+  }
+
+  message(message: RequestMessage | NotificationMessage): void {
+    this.#wire.hear(message, this.call === undefined ? [] : [this.call])
+  }
+
+  settle(outcome: Outcome): void {
+    if (this.#wire.release(this)) this.#resolve(outcome)
+  }
+
+  /** Ends it before its answer: the server is told, and what it still says is dropped. */
+  cancel(error: McpError): void {
+    this.#wire.callBack(this)
+    this.#resolve({ kind: "refused", error })
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * The headers that repeat what a request's body says, so that whoever stands between can act on them without reading it.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#standard-request-headers
+ */
+import { codes } from "../../core/error/codes.js"
+import { McpError } from "../../core/error/error.js"
+import { encodeHeaderValue, HEADER_METHOD, HEADER_NAME } from "../../core/http/header.js"
+import { toParamHeaders } from "../../core/http/param.js"
+import type { Revision } from "../../core/revision/revision.js"
+import { isJsonObject, type JsonObject } from "../../core/wire/message.js"
+import type { Headers } from "../link.js"
+import type { ToolBook } from "../tool-book.js"
+import type { Stage } from "./stage.js"
+
+/** What the stage asks of the client. */
+export interface HeaderHost {
+  /** The revision that is spoken; undefined where no headers are sent, as on a pipe. */
+  readonly mirrored: () => Revision | undefined
+  readonly tools: ToolBook
+  /** Reads the list of tools again. */
+  readonly refreshTools: () => Promise<void>
+}
+
+/**
+ * Adds `Mcp-Method`, `Mcp-Name` and the `Mcp-Param-*` headers of known tools. A server that finds one missing knows the tool
+ * better than the client: the list is read again and the call sent once more.
+ */
+export function createHeaders({ mirrored, tools, refreshTools }: HeaderHost): Stage {
+  const mirror = (revision: Revision, method: string, params: JsonObject | undefined): Headers => {
+    const name = params?.[revision.methods.get(method)?.namedBy ?? ""]
+    if (typeof name !== "string") return { [HEADER_METHOD]: method }
+    const own = { [HEADER_METHOD]: method, [HEADER_NAME]: encodeHeaderValue(name) }
+    const args = params?.["arguments"]
+    const marked = method === "tools/call" ? (tools.find(name)?.params ?? []) : []
+    return marked.length === 0 || !isJsonObject(args) ? own : { ...own, ...toParamHeaders(marked, args) }
+  }
+
+  return (call, attempt, next) => {
+    const revision = mirrored()
+    if (revision === undefined) return next(call, attempt)
+    const { method } = call
+    const send = (): ReturnType<typeof next> =>
+      next(call, { ...attempt, headers: mirror(revision, method, attempt.params) })
+    if (method !== "tools/call") return send()
+    return send().catch(async (error: unknown) => {
+      if (!(McpError.is(error) && error.code === codes.headerMismatch) || call.isOver) throw error
+      await refreshTools()
+      return send()
+    })
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * What is sent a second time, and what is not: after a version that the server no longer takes, after a verdict of an earlier
+ * connection that turned out wrong, and after a lost connection where nothing happens twice.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#protocol-version-errors
+ */
+import { codes } from "../../core/error/codes.js"
+import { McpError } from "../../core/error/error.js"
+import type { Operation } from "../../core/revision/revision.js"
+import type { Call } from "../call.js"
+import type { Stage } from "./stage.js"
+
+/** What the stage asks of the connection. */
+export interface RetryHost {
+  /** Whether the revision lets a request whose connection was lost be sent again. */
+  readonly reissues: () => boolean
+  readonly operationOf: (method: string) => Operation | undefined
+  /** Whether calling the tool twice is like calling it once. */
+  readonly isRepeatableTool: (name: string) => boolean
+  /** Speaks another version from now on, by what the server listed; throws when there is none. */
+  readonly renegotiate: (error: McpError) => void
+  /** Finds out anew what the server speaks when the verdict was not its own; answers whether it did. */
+  readonly reprobe: (error: McpError) => Promise<boolean>
+}
+
+/** Operations after which nothing is different. */
+const REPEATABLE: ReadonlySet<Operation> = new Set<Operation>([
+  "discover",
+  "listTools",
+  "listResources",
+  "listResourceTemplates",
+  "listPrompts",
+  "readResource",
+  "getPrompt",
+  "complete",
+  "listen",
+])
+
+/** Sends once more what can be, with a new id; see the file's comment. */
+export function createRetry(host: RetryHost): Stage {
+  const isRepeatable = (call: Call): boolean => {
+    const operation = host.operationOf(call.method)
+    if (operation === "callTool") return call.subject !== undefined && host.isRepeatableTool(call.subject)
+    return operation !== undefined && REPEATABLE.has(operation)
+  }
+
+  const isWorthIt = async (call: Call, error: unknown): Promise<boolean> => {
+    if (!McpError.is(error) || call.isOver) return false
+    if (await host.reprobe(error)) return true
+    if (error.code === codes.unsupportedProtocolVersion) {
+      host.renegotiate(error)
+      return true
+    }
+    return isBroken(error) && host.reissues() && isRepeatable(call)
+  }
+
+  return (call, given, next) => {
+    const attempt = isRepeatable(call) ? { ...given, isRepeatable: true } : given
+    return next(call, attempt).catch(async (error: unknown) => {
+      if (await isWorthIt(call, error)) return next(call, attempt)
+      throw isBroken(error) && !error.retryable ? asRetryable(error) : error
+    })
+  }
+}
+
+function isBroken(error: unknown): error is McpError {
+  return McpError.is(error, "transport") && (error.reason === "network_error" || error.reason === "stream_broken")
+}
+
+/** The same failure, which says that the caller may try again: whether the call was run is not known. */
+function asRetryable(error: McpError): McpError {
+  const { kind, reason, data, cause = error } = error
+  return new McpError(error.message, { kind, reason, retryable: true, cause, ...(data === undefined ? {} : { data }) })
+}

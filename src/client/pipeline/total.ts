@@ -1,0 +1,34 @@
+/** How long a whole call may take, with all its rounds, retries and answers of the application. */
+import { McpError } from "../../core/error/error.js"
+import type { Deadlines } from "../../store/deadlines.js"
+import { Due } from "../../store/deadlines.js"
+import type { Clock } from "../../store/port.js"
+import type { Call } from "../call.js"
+import type { Stage } from "./stage.js"
+
+/** Ends calls that take longer than their `maxTotalTimeoutMs`. */
+export function createTotal(clock: Clock, deadlines: Deadlines): Stage {
+  return (call, attempt, next) => {
+    const due = new TotalDue(call, clock.now())
+    deadlines.add(due)
+    call.onEnd(() => deadlines.delete(due))
+    return next(call, attempt)
+  }
+}
+
+class TotalDue extends Due {
+  readonly #call: Call
+
+  constructor(call: Call, nowMs: number) {
+    super()
+    this.#call = call
+    this.dueMs = nowMs + call.settings.maxTotalTimeoutMs
+  }
+
+  expire(): void {
+    const { method, subject, settings } = this.#call
+    const what = subject === undefined ? method : `${method} "${subject}"`
+    const text = `${what} took longer than ${settings.maxTotalTimeoutMs} ms in all; maxTotalTimeoutMs of the call or the client says how long it may`
+    this.#call.fail(new McpError(text, { kind: "timeout", reason: "total_timeout", retryable: true }))
+  }
+}

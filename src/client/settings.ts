@@ -1,0 +1,106 @@
+/** The options of a client, checked and with their defaults. */
+import { misuse } from "../core/error/error.js"
+import type { Implementation } from "../core/model/identity.js"
+import { supportedVersions } from "../core/revision/table.js"
+import type { JsonObject } from "../core/wire/message.js"
+import { type Logger, stderrLogger } from "../observe/log.js"
+import type { CallSettings } from "./call.js"
+import type { Prior } from "./connection/status.js"
+import type { Handlers } from "./handler/handlers.js"
+import { type ClientLimits, resolveClientLimits } from "./limits.js"
+import type { CallOptions, ClientOptions } from "./options.js"
+
+/** What {@link ClientOptions} come to. */
+export interface ClientSettings {
+  readonly protocol: string
+  readonly prior: Prior | undefined
+  readonly clientInfo: Implementation
+  readonly handlers: Handlers
+  /** What decides about the declared capabilities beside the handlers. */
+  readonly capabilityOptions: {
+    readonly elicitation: readonly ("form" | "url")[]
+    readonly samplingTools: boolean
+    readonly samplingContext: boolean
+    readonly rootsListChanged: boolean
+    readonly extensions: JsonObject
+  }
+  readonly probeTimeoutMs: number
+  readonly connectTimeoutMs: number
+  readonly signal: AbortSignal | undefined
+  readonly standby: boolean
+  readonly deprecatedSse: boolean
+  readonly limits: ClientLimits
+  readonly logger: Logger
+  /** What calls take where they say nothing themselves. */
+  readonly calls: CallSettings
+}
+
+/** What a client says of itself when it is not told. */
+const CLIENT_INFO: Implementation = { name: "conduit-mcp", version: "0.1.0" }
+
+const ELICITATION = ["form", "url"] as const
+
+/**
+ * Checks options and fills in their defaults.
+ *
+ * @throws `McpError` of kind `misuse`, reason `invalid_option`, that names the option.
+ */
+export function resolveSettings(options: ClientOptions): ClientSettings {
+  const { protocol = "auto", elicitation = ELICITATION, handlers = {} } = options
+  const known = ["auto", "modern", "legacy", ...supportedVersions]
+  if (!known.includes(protocol)) {
+    throw misuse("invalid_option", `protocol must be one of ${known.join(", ")}, not ${String(protocol)}`)
+  }
+  return {
+    protocol,
+    prior: options.prior,
+    clientInfo: options.clientInfo ?? CLIENT_INFO,
+    handlers,
+    capabilityOptions: {
+      elicitation,
+      samplingTools: options.samplingTools ?? false,
+      samplingContext: options.samplingContext ?? false,
+      rootsListChanged: options.rootsListChanged ?? false,
+      extensions: options.extensions ?? {},
+    },
+    probeTimeoutMs: positive("probeTimeoutMs", options.probeTimeoutMs ?? 10_000),
+    connectTimeoutMs: positive("connectTimeoutMs", options.connectTimeoutMs ?? 60_000),
+    signal: options.signal,
+    standby: options.standby ?? true,
+    deprecatedSse: options.deprecatedSse ?? true,
+    limits: resolveClientLimits(options.limits),
+    logger: options.logger ?? stderrLogger,
+    calls: {
+      timeoutMs: positive("timeoutMs", options.timeoutMs ?? 60_000),
+      maxTotalTimeoutMs: positive("maxTotalTimeoutMs", options.maxTotalTimeoutMs ?? 600_000),
+      resetTimeoutOnProgress: options.resetTimeoutOnProgress ?? false,
+      onProgress: undefined,
+      assigns: options.assigns ?? {},
+      extensions: undefined,
+      headers: undefined,
+      traceparent: undefined,
+    },
+  }
+}
+
+/** The settings of one call over those of its client. The client's own are given back when the call says nothing. */
+export function resolveCall(defaults: CallSettings, options: CallOptions | undefined): CallSettings {
+  if (options === undefined) return defaults
+  const { assigns, traceparent, timeoutMs, maxTotalTimeoutMs } = options
+  return {
+    timeoutMs: timeoutMs === undefined ? defaults.timeoutMs : positive("timeoutMs", timeoutMs),
+    maxTotalTimeoutMs:
+      maxTotalTimeoutMs === undefined ? defaults.maxTotalTimeoutMs : positive("maxTotalTimeoutMs", maxTotalTimeoutMs),
+    resetTimeoutOnProgress: options.resetTimeoutOnProgress ?? defaults.resetTimeoutOnProgress,
+    onProgress: options.onProgress,
+    assigns: assigns === undefined ? defaults.assigns : { ...defaults.assigns, ...assigns },
+    extensions: options.extensions,
+    headers: options.headers,
+    traceparent,
+  }
+}
+
+function positive(name: string, value: number): number {
+  if (value > 0 && value <= 2 ** 31 - 1) return value
+  throw misuse("invalid_option", `${name} must be a number of milliseconds above 0, not ${String(value)}`)
+}
