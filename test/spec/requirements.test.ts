@@ -20,7 +20,7 @@ const sources = new Map<string, string>()
 
 /** Why a test that is named does not count; undefined when it is there. */
 function problemOf(test: string): string | undefined {
-  const [, file = "", name = ""] = /^([\w/-]+\.ts): (.+)$/s.exec(test) ?? []
+  const [, file = "", name = ""] = /^([\w/.-]+\.ts): (.+)$/s.exec(test) ?? []
   if (file === "" || !existsSync(pathOf(file))) return `${test}: there is no such file`
   const source = sources.get(file) ?? readFileSync(pathOf(file), "utf8")
   sources.set(file, source)
