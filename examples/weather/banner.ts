@@ -59,7 +59,7 @@ export function banner(url: string): string {
     ["Put it into a client", clients(url, stdio)],
   ]
   const body = sections.map(([title, text]) => `# ${title}\n${text}\n`).join("\n")
-  return `Weather, for MCP clients of every era: ${url}\n\n${body}\nStop with Ctrl+C.`
+  return `Weather, for MCP clients of every era: ${url}\n\n${body}`
 }
 
 function clients(url: string, stdio: string): string {

@@ -26,7 +26,7 @@ import type { Dialer, Link, Noise } from "../link.js"
 import type { Attempt } from "../pipeline/stage.js"
 import type { ClientSettings } from "../settings.js"
 import { negotiate } from "./negotiate.js"
-import { type Negotiated, toPrior } from "./negotiated.js"
+import { type Negotiated, toLinkFacts, toPrior } from "./negotiated.js"
 import { resultOf } from "./outcome.js"
 import { Questions } from "./questions.js"
 import type { ClientStatus, ConnectionState, Prior } from "./status.js"
@@ -246,9 +246,7 @@ export class Connection {
   }
 
   #adopt(negotiated: Negotiated): void {
-    const { revision, version } = negotiated
-    const facts = { version, session: undefined, resumes: revision.resumes, standby: false }
-    this.#wire?.adopt(facts, revision.closeCancels)
+    this.#wire?.adopt(toLinkFacts(negotiated, undefined, false), negotiated.revision.closeCancels)
     this.#know(negotiated)
   }
 

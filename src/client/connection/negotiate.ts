@@ -15,7 +15,7 @@ import { isJsonObject, type JsonObject } from "../../core/wire/message.js"
 import type { Clock } from "../../store/port.js"
 import type { Dialer, Headers, Link } from "../link.js"
 import { createBackoff } from "./backoff.js"
-import type { Negotiated } from "./negotiated.js"
+import { type Negotiated, toLinkFacts } from "./negotiated.js"
 import {
   authorizationError,
   failedProbe,
@@ -83,7 +83,7 @@ class Negotiation {
   /** Goes on with an earlier verdict: without a word to the server in the modern era, with the handshake in the legacy era. */
   async #resume(prior: Prior): Promise<Settled> {
     const revision = findRevision(prior.version)
-    if (revision?.era === "modern") return this.#settle(await this.#dial(), revision, fromPrior(prior, revision))
+    if (revision?.era === "modern") return this.#settle(await this.#dial(), fromPrior(prior, revision))
     if (revision === undefined) return this.#probe(await this.#dial(), undefined)
     try {
       return await this.#handshake(await this.#dial(), revision, "prior")
@@ -127,7 +127,7 @@ class Negotiation {
       case "modern": {
         const revision = findRevision(verdict.version)
         if (revision === undefined) throw noCommonVersion([verdict.version])
-        return this.#settle(wire, revision, fromDiscover(verdict.discover, revision, isPinned))
+        return this.#settle(wire, fromDiscover(verdict.discover, revision, isPinned))
       }
       case "authorize":
         throw authorizationError(reply, verdict.status)
@@ -210,9 +210,11 @@ class Negotiation {
       const revision = findAnswered(answered.version)
       if (revision === undefined || !this.#allows(answered.version)) throw noCommonVersion([answered.version])
       const session = reply.kind === "message" ? reply.session : undefined
-      const settled = this.#settle(wire, revision, { ...answered, revision, reason }, session)
+      const negotiated = { ...answered, revision, reason }
+      // What is sent from now on names the session; the stream for what the server says by itself comes after the handshake.
+      wire.adopt(toLinkFacts(negotiated, session, false), revision.closeCancels)
       await wire.notify("notifications/initialized", {})
-      return settled
+      return this.#settle(wire, negotiated, session)
     }
   }
 
@@ -222,10 +224,8 @@ class Negotiation {
     return protocol === "auto" || protocol === "legacy" || protocol === version || era(protocol) !== "legacy"
   }
 
-  #settle(wire: Wire, revision: Revision, negotiated: Negotiated, session?: string): Settled {
-    const { version } = negotiated
-    const { resumes, closeCancels } = revision
-    wire.adopt({ version, session, resumes, standby: this.#parts.standby && revision.asks === "push" }, closeCancels)
+  #settle(wire: Wire, negotiated: Negotiated, session?: string): Settled {
+    wire.adopt(toLinkFacts(negotiated, session, this.#parts.standby), negotiated.revision.closeCancels)
     return { wire, negotiated }
   }
 

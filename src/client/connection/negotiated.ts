@@ -2,6 +2,7 @@
 import type { Implementation } from "../../core/model/identity.js"
 import type { Revision } from "../../core/revision/revision.js"
 import type { JsonObject } from "../../core/wire/message.js"
+import type { LinkFacts } from "../link.js"
 import type { NegotiationReason, Prior } from "./status.js"
 
 /** The outcome of a negotiation. */
@@ -28,4 +29,14 @@ export function toPrior(negotiated: Negotiated, origin: string): Prior {
     ...(server === undefined ? {} : { server }),
     ...(instructions === undefined ? {} : { instructions }),
   }
+}
+
+/** What a link needs to know of a negotiation. Every legacy version may give its events ids to go on from, and may speak up by itself. */
+export function toLinkFacts(
+  { revision, version }: Negotiated,
+  session: string | undefined,
+  standby: boolean,
+): LinkFacts {
+  const isLegacy = revision.era === "legacy"
+  return { version, session, resumes: isLegacy, standby: isLegacy && standby, batches: revision.batches }
 }
