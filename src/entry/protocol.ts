@@ -1,5 +1,22 @@
-/** `conduit-mcp/protocol`: versions, eras, message builders and checks, error codes. Pure functions and values only. */
+/**
+ * `conduit-mcp/protocol`: versions, eras, a client's decisions, message builders and checks, error codes. Pure functions and
+ * values only.
+ */
 export { type CodeName, codes, isModernError } from "../core/error/codes.js"
+export type { DiscoverResult } from "../core/feature/discover.js"
+export { type EnvelopeInfo, envelope } from "../core/feature/envelope.js"
+export {
+  type AnsweringHandlers,
+  type ClientCapabilityOptions,
+  clientCapabilities,
+} from "../core/negotiate/client-capabilities.js"
+export {
+  classifyProbe,
+  type HttpOutcome,
+  type ProbeOptions,
+  type StdioOutcome,
+  type Verdict,
+} from "../core/negotiate/probe.js"
 export {
   clientVersions,
   negotiateVersion,

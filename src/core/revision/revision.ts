@@ -62,6 +62,8 @@ export interface Revision {
   readonly closeCancels: boolean
   /** Whether the events of HTTP streams have ids, by which a client that lost its connection gets the rest. */
   readonly resumes: boolean
+  /** Whether servers may send several messages in one array. */
+  readonly batches: boolean
   /** Whether HTTP headers repeat members of the body, and must agree with them. */
   readonly mirrors: boolean
   /** The HTTP statuses of errors that the revision gives one of their own; every other error of a method rides on 200. */

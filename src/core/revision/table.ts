@@ -14,6 +14,26 @@ export function findRevision(version: string): Revision | undefined {
   return byVersion.get(version)
 }
 
+/** Revisions that are spoken when a server answers `initialize` with them: never offered, never listed, never served. */
+const answers: readonly Revision[] = [
+  { ...v2025_06_18, version: "2025-03-26", batches: true },
+  { ...v2025_06_18, version: "2024-11-05", batches: true },
+]
+
+const byAnswer: ReadonlyMap<string, Revision> = new Map(
+  [...revisions.filter((revision) => revision.era === "legacy"), ...answers].map((each) => [each.version, each]),
+)
+
+/**
+ * The revision in which a client goes on after a server's answer to `initialize`: a legacy one, or one older than those that
+ * it offers. Undefined for a version that it does not speak.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
+ */
+export function findAnswered(version: string): Revision | undefined {
+  return byAnswer.get(version)
+}
+
 function versionsOf(era: Era): readonly string[] {
   return revisions.filter((revision) => revision.era === era).map((revision) => revision.version)
 }

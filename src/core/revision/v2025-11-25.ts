@@ -30,6 +30,7 @@ export const v2025_11_25: Revision = {
   ]),
   closeCancels: false,
   resumes: true,
+  batches: false,
   mirrors: false,
   errorStatus: new Map(),
   maySend: (code) => isSendable(code) && !isModernError(code),

@@ -22,6 +22,7 @@ export const v2026_07_28: Revision = {
   notifications: new Map([["notifications/cancelled", "cancelled"]]),
   closeCancels: true,
   resumes: false,
+  batches: false,
   mirrors: true,
   errorStatus: new Map([
     [codes.methodNotFound, 404],

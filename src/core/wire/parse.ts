@@ -27,6 +27,42 @@ export function createDecodeUtf8(): DecodeUtf8 {
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#messages
  */
 export function parseMessage(bytes: Uint8Array, decode: DecodeUtf8, limits: ScanLimits = SCAN_LIMITS): Message | Fault {
+  return parseJson(bytes, decode, limits, toMessage)
+}
+
+/** How many messages a batch may have. */
+const MAX_BATCH = 1_000
+
+/**
+ * {@link parseMessage} where the revision has batches: one message, or an array of at most 1,000. The limits hold for the
+ * array as a whole, and repeated keys cannot be seen inside of it.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-03-26/basic#batching
+ */
+export function parseMessages(
+  bytes: Uint8Array,
+  decode: DecodeUtf8,
+  limits: ScanLimits = SCAN_LIMITS,
+): readonly (Message | Fault)[] {
+  const read = parseJson(bytes, decode, limits, toMessages)
+  return "kind" in read ? [read] : read
+}
+
+function toMessages(value: unknown, counts: ScanCounts): readonly (Message | Fault)[] {
+  if (!Array.isArray(value)) return [toMessage(value, counts)]
+  if (value.length === 0 || value.length > MAX_BATCH) {
+    return [invalid("invalid_request", `a batch has at least one message and at most ${MAX_BATCH}`)]
+  }
+  return value.map((each) => toMessage(each))
+}
+
+/** What `read` makes of the JSON in `bytes`, once it has passed the scan. */
+function parseJson<Read>(
+  bytes: Uint8Array,
+  decode: DecodeUtf8,
+  limits: ScanLimits,
+  read: (value: unknown, counts: ScanCounts) => Read,
+): Read | Fault {
   const body = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
   const counts: ScanCounts = { top: 0, params: 0 }
   const problem = scanMessage(body, limits, counts)
@@ -40,7 +76,7 @@ export function parseMessage(bytes: Uint8Array, decode: DecodeUtf8, limits: Scan
   } catch {
     return fault(400, codes.parseError, "parse_error", "Parse error: the body is not valid JSON")
   }
-  return toMessage(value, counts)
+  return read(value, counts)
 }
 
 /** {@link parseMessage} for a body that a framework has parsed: only repeated keys can no longer be seen then. */
