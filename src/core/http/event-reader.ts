@@ -19,7 +19,7 @@ export interface ServerEvent {
 
 /** What an {@link EventReader} is told, and what it tells. */
 export interface EventReaderOptions {
-  /** The longest event, with its line ends and without comments. */
+  /** The longest event, with its line ends, without comments and the blank line. */
   readonly maxBytes: number
   event(event: ServerEvent): void
   /** The server asks for this pause before the stream is opened again. */
@@ -38,7 +38,6 @@ export interface EventReader {
 const LF = 10
 const CR = 13
 const COLON = 58
-/** An event that sets an id and has no data; the parser tells nothing of it. */
 const DATA_LINE = /(?:^|[\r\n])data[:\r\n]/
 const ID_LINE = /(?:^|[\r\n])id[:\r\n]/
 
@@ -81,7 +80,6 @@ class Reader implements EventReader {
     let heldTo = at
     let cr = find(chunk, CR, at)
     let lf = find(chunk, LF, at)
-    this.#isAfterCr = false
     while (at < length) {
       if (this.#isLineStart && chunk[at] === COLON) {
         this.#hold(chunk, heldTo, at)
@@ -92,23 +90,24 @@ class Reader implements EventReader {
       this.#isLineStart = end < length
       at = Math.min(end === cr && chunk[end + 1] === LF ? end + 2 : end + 1, length)
       if (this.#isComment || isBlank) {
-        if (isBlank) this.#complete(chunk, heldTo, at)
+        if (isBlank) this.#complete(chunk, heldTo, end)
         if (this.#held.length === 0) this.#isFirst = false
         heldTo = at
       }
       if (end === length) break
-      this.#isAfterCr = chunk[at - 1] === CR
       this.#isComment = false
       if (cr < at) cr = find(chunk, CR, at)
       if (lf < at) lf = find(chunk, LF, at)
     }
     this.#hold(chunk, heldTo, length)
+    this.#isAfterCr = this.#isLineStart && chunk[length - 1] === CR
   }
 
   end(): void {
     const bytes = this.#held.view()
     const whole = Math.max(bytes.lastIndexOf(LF), bytes.lastIndexOf(CR)) + 1
-    if (whole > 0 && !this.#isTooLong) this.#feed(bytes.subarray(0, whole))
+    // The parser waits after a CR for what comes next; an LF is a part of it.
+    if (whole > 0) this.#parser.feed(this.#decode(bytes.subarray(0, whole)) + (bytes[whole - 1] === CR ? "\n" : ""))
     this.#held.clear()
   }
 
@@ -122,20 +121,20 @@ class Reader implements EventReader {
     this.#options.tooLong(length)
   }
 
-  /** Ends an event with its blank line, which ends at `to`. */
+  /** Ends an event: its blank line begins at `to`. The parser tells nothing of an event without data, not even its id. */
   #complete(chunk: Uint8Array, from: number, to: number): void {
     this.#hold(chunk, from, to)
-    if (!this.#isTooLong && this.#held.length > 2) this.#feed(this.#held.view())
+    if (this.#held.length > 0) {
+      const text = this.#decode(this.#held.view())
+      this.#parser.feed(text + (!DATA_LINE.test(text) && ID_LINE.test(text) ? "data\n\n" : "\n\n"))
+    }
     this.#held.clear()
     this.#isTooLong = false
   }
 
-  /** Hands whole lines to the parser. It leaves a CR at the end alone, because an LF might follow. */
-  #feed(bytes: Uint8Array): void {
-    const start = this.#isFirst && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
-    const text = this.#decoder.decode(start === 0 ? bytes : bytes.subarray(start))
-    const lines = bytes[bytes.length - 1] === CR ? `${text}\n` : text
-    this.#parser.feed(DATA_LINE.test(text) || !ID_LINE.test(text) ? lines : `data\n${lines}`)
+  #decode(bytes: Uint8Array): string {
+    const isMarked = this.#isFirst && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
+    return this.#decoder.decode(isMarked ? bytes.subarray(3) : bytes)
   }
 }
 
