@@ -10,10 +10,14 @@ export interface Bundled {
   remove(): Promise<void>
 }
 
+/** What CommonJS in a bundle of ES modules needs to load modules of Node. */
+const js = 'import { createRequire as toRequire } from "node:module"; const require = toRequire(import.meta.url)'
+
 /** Bundles the module at `path` with everything that it imports, the package as it is built. */
 export async function bundleModule(path: string): Promise<Bundled> {
   const folder = await mkdtemp(join(tmpdir(), "conduit-test-"))
   const outfile = join(folder, "main.mjs")
-  await build({ entryPoints: [path], bundle: true, format: "esm", platform: "node", outfile, logLevel: "warning" })
+  const options = { bundle: true, format: "esm", platform: "node", banner: { js }, logLevel: "warning" } as const
+  await build({ ...options, entryPoints: [path], outfile })
   return { path: outfile, remove: () => rm(folder, { recursive: true }) }
 }

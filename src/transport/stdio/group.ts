@@ -4,9 +4,9 @@ import { killTree } from "./spawn.js"
 
 /** Signals a group; on Windows, which has neither, it ends the processes below a process, whatever the signal. */
 export function signalGroup(leader: number, signal: "SIGTERM" | "SIGKILL"): void {
-  if (process.platform === "win32") return killTree(leader)
   try {
-    process.kill(-leader, signal)
+    if (process.platform === "win32") killTree(leader)
+    else process.kill(-leader, signal)
   } catch {
     // Nobody is left, or nobody who may be signalled.
   }

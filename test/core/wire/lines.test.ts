@@ -1,7 +1,7 @@
 /** Lines out of bytes: the same ones wherever the chunks are cut, each byte looked at and copied at most once. */
 import fc from "fast-check"
 import { afterEach, describe, expect, it, vi } from "vitest"
-import { createLineReader } from "../../../src/core/wire/lines.js"
+import { createLineReader, KEPT_BYTES } from "../../../src/core/wire/lines.js"
 
 type Event = { kind: "line"; bytes: readonly number[] } | { kind: "tooLong"; length: number } | { kind: "overflow" }
 
@@ -109,6 +109,38 @@ describe("a line reader", () => {
     ["more than four caps without a line break", ["x".repeat(32), "x", "\nok\n"], [{ kind: "overflow" }]],
   ] as const)("reads %s with a cap of eight bytes", (_, chunks, events) => {
     expect(read(chunks.map(encode), 8)).toEqual(events)
+  })
+})
+
+describe("a line that is too long", () => {
+  it("is told with its first and last bytes, wherever the chunks are cut", () => {
+    const maxBytes = 1_500
+    const long = fc.integer({ min: maxBytes + 1, max: 4 * maxBytes })
+    fc.assert(
+      fc.property(long, fc.array(fc.nat(), { maxLength: 40 }), fc.boolean(), (length, at, isWhole) => {
+        const bytes = Uint8Array.from({ length }, (_, index) => 32 + (index % 90))
+        const told: Uint8Array[] = []
+        const reader = createLineReader(maxBytes, {
+          line() {},
+          tooLong: (_, { head, tail }) => told.push(head, tail),
+          overflow() {},
+        })
+        for (const chunk of cut(Uint8Array.from([...bytes, ...(isWhole ? [LF] : [])]), at)) reader.push(chunk)
+        reader.end()
+        expect(told).toEqual([bytes.slice(0, KEPT_BYTES), bytes.slice(-KEPT_BYTES)])
+      }),
+    )
+  })
+
+  it("is told by one byte per chunk, one after the other", () => {
+    const told: string[] = []
+    const reader = createLineReader(4, {
+      line: (bytes) => told.push(new TextDecoder().decode(bytes)),
+      tooLong: (length, { head, tail }) => told.push(`${length} ${head.length} ${tail.length} ${tail.at(-1)}`),
+      overflow() {},
+    })
+    for (const byte of encode("123456\nok\n12345\n")) reader.push(Uint8Array.of(byte))
+    expect(told).toEqual(["6 6 6 54", "ok", "5 5 5 53"])
   })
 })
 
