@@ -33,14 +33,24 @@ export function errorOf(outcome: Outcome, method: string): McpError {
   }
 }
 
+/** The errors that servers answered with. */
+const ofPeers = new WeakSet<McpError>()
+
+/** Whether an error is what some server answered with: its text and data are not for any other. */
+export function isOfPeer(error: McpError): boolean {
+  return ofPeers.has(error)
+}
+
 /** A JSON-RPC error of the server: kind `protocol`, with its code and data. */
 export function toProtocolError({ code, message, data }: ErrorObject, method: string): McpError {
-  return new McpError(`${method}: the server answered with error ${code}: ${clampText(message, 500)}`, {
+  const error = new McpError(`${method}: the server answered with error ${code}: ${clampText(message, 500)}`, {
     kind: "protocol",
     reason: code === codes.urlElicitationRequired ? "url_required" : "jsonrpc",
     code,
     ...(data === undefined ? {} : { data }),
   })
+  ofPeers.add(error)
+  return error
 }
 
 /** An HTTP answer that is no JSON-RPC response. */

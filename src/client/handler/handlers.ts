@@ -8,7 +8,7 @@ import type { MaybePromise } from "../../store/port.js"
 
 /** What a handler knows beside the question. */
 export interface HandlerContext {
-  /** Aborts when the answer is no longer wanted: the server cancelled its question, the call ended, or the client closed. */
+  /** Aborts when nobody waits for the answer any more: the server withdrew its question, the call was given up, or the client closed. */
   readonly signal: AbortSignal
   /** The `assigns` of the call that the question belongs to, over those of the client. */
   readonly assigns: Readonly<Record<string, unknown>>
@@ -49,8 +49,9 @@ export interface ServerLogLine {
 }
 
 /**
- * The functions with which an application answers a server. What is there decides which capabilities the client declares. One
- * that throws answers with an error that says nothing of why.
+ * The functions with which an application answers a server. What is there decides which capabilities the client declares. To a
+ * server that waits for its answer, one that throws answers with an error that says nothing of why; a call that asks in rounds
+ * fails with kind `validation` and what was thrown as its cause. An `McpError` of kind `protocol` with a code is sent as it is.
  */
 export interface Handlers {
   /** A question to the user: a form, or a page to visit. Declares `elicitation` with the modes that the client's options name. */

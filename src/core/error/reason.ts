@@ -45,6 +45,7 @@ export const reasons = {
     "initialize_failed",
     "invalid_result",
     "unexpected_question",
+    "too_many_questions",
     "url_required",
   ],
   transport: [

@@ -142,6 +142,6 @@ function isNull(member: JsonValue): boolean {
 }
 
 /** Whether a field asks for what must not pass through a client. */
-function isSecret(name: string, field: JsonObject): boolean {
+export function isSecret(name: string, field: JsonObject): boolean {
   return field["format"] === "password" || SECRETS.test(name.toLowerCase().replaceAll(/[^a-z]/g, ""))
 }
