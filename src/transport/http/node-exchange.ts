@@ -4,6 +4,7 @@ import type { ServerResponse } from "node:http"
 import type { Answer, Exchange, Peer } from "../../core/exchange.js"
 import type { HeaderFacts } from "../../core/http/header.js"
 import { Accepts } from "../../core/http/media.js"
+import type { Departing, Departures } from "./departures.js"
 import { COMMENT, isEvent, type KeepAlive, type Quiet, toEvent, toPrimer } from "./event-stream.js"
 import type { Front, GateDocument } from "./front.js"
 import { JSON_HEADERS, SECURITY_HEADERS, STREAM_HEADERS } from "./headers.js"
@@ -38,10 +39,12 @@ export class NodeHeaders implements HeaderFacts {
 export interface Door extends Arrivals {
   readonly front: Front
   readonly keepAlive: KeepAlive
+  /** Where answers wait for those of the same turn; undefined where each is written at once. */
+  readonly departures: Departures | undefined
 }
 
 /** An {@link Exchange} over one `node:http` response. */
-export class NodeExchange implements Exchange, Quiet {
+export class NodeExchange implements Exchange, Quiet, Departing {
   readonly peer: Peer
   readonly header: HeaderFacts
   readonly canStream: boolean
@@ -49,6 +52,8 @@ export class NodeExchange implements Exchange, Quiet {
   readonly #response: ServerResponse
   readonly #door: Door
   #streaming = false
+  /** Set once it is there, from when on nothing else is written. */
+  #answer: Answer | undefined
 
   constructor(response: ServerResponse, peer: Peer, header: HeaderFacts, accepts: Accepts, door: Door) {
     this.#response = response
@@ -120,10 +125,19 @@ export class NodeExchange implements Exchange, Quiet {
     })
   }
 
-  /** Writes the answer and ends the response. */
+  /** Writes the answer and ends the response, at once or with the other answers of the turn. */
   finish(answer: Answer): void {
     if (!this.#isOpen()) return
     if (answer.text === undefined && answer.status === 200) return this.close()
+    this.#answer = answer
+    const { departures, front } = this.#door
+    if (departures === undefined || front.shutdown.isDraining) this.depart()
+    else departures.add(this)
+  }
+
+  depart(): void {
+    const answer = this.#answer
+    if (answer === undefined || this.#response.destroyed) return
     if (answer.text === undefined || !isEvent(answer, this.#streaming, this.onlyStreams)) {
       return writeAnswer(this.#response, answer, this.#door)
     }
@@ -152,7 +166,7 @@ export class NodeExchange implements Exchange, Quiet {
   }
 
   #isOpen(): boolean {
-    return !this.#response.writableEnded && !this.#response.destroyed
+    return this.#answer === undefined && !this.#response.writableEnded && !this.#response.destroyed
   }
 }
 

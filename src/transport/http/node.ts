@@ -12,6 +12,7 @@ import { createDeadlines } from "../../store/deadlines.js"
 import { type Drainable, withSignal } from "../shutdown.js"
 import { decodeUtf8 } from "../utf8.js"
 import { bodyConsumed, checkPost, parseBody } from "./body.js"
+import type { Departures } from "./departures.js"
 import { createKeepAlive } from "./event-stream.js"
 import {
   admit,
@@ -54,10 +55,11 @@ export function createNodeHandler(server: Servable, options: HttpOptions = {}): 
   return Object.assign(listener, withSignal(front.shutdown, options.signal))
 }
 
-/** What handles the requests behind one front door. */
+/** What handles the requests behind one front door. Answers wait in `departures`, where that is given. */
 export function createListener(
   front: Front,
   isLocal: (request: NodeRequest) => boolean,
+  departures?: Departures,
 ): (request: NodeRequest, response: ServerResponse) => void {
   const { clock, limits } = front
   const door: Door = {
@@ -66,6 +68,7 @@ export function createListener(
     clock,
     bodies: createDeadlines(clock),
     keepAlive: createKeepAlive(clock, limits.keepAliveMs),
+    departures,
   }
   return (request, response) => {
     const threshold = isLocal(request) ? front.localThreshold : front.threshold

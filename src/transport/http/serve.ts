@@ -5,6 +5,7 @@ import { McpError, misuse } from "../../core/error/error.js"
 import type { Answer } from "../../core/exchange.js"
 import { type Drained, onAbort, within } from "../shutdown.js"
 import { decodeUtf8 } from "../utf8.js"
+import { Departures } from "./departures.js"
 import { createFront, type Front, type HttpOptions, type Servable } from "./front.js"
 import { createListener, isLoopbackAddress } from "./node.js"
 import { MESSAGES_PATH, SSE_PATH } from "./sse.js"
@@ -71,9 +72,10 @@ export async function serve(server: Servable, options: ServeOptions = {}): Promi
       sse,
     },
   )
-  const http = createServerFor(front, loopback)
+  const departures = new Departures()
+  const http = createServerFor(front, loopback, departures)
   const address = await listen(http, port, host)
-  const running = createRunning(front, http, { url: urlOf(address, path), address })
+  const running = createRunning(front, departures, http, { url: urlOf(address, path), address })
   if (signal?.aborted) await running.close()
   else
     http.once(
@@ -105,7 +107,7 @@ const LEAVING: Answer = { status: 503, text: undefined, headers: { "Cache-Contro
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
 
 /** A server whose own deadlines for slow headers and slow bodies stand behind those of the front door. */
-function createServerFor(front: Front, loopback: boolean): Server {
+function createServerFor(front: Front, loopback: boolean, departures: Departures): Server {
   const { bodyTimeoutMs } = front.limits
   const headersTimeout = Math.min(bodyTimeoutMs, 60_000)
   return createHttpServer(
@@ -115,7 +117,7 @@ function createServerFor(front: Front, loopback: boolean): Server {
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       connectionsCheckingInterval: Math.min(headersTimeout, 10_000),
     },
-    createListener(front, () => loopback),
+    createListener(front, () => loopback, departures),
   )
 }
 
@@ -125,7 +127,12 @@ const LINGER_MS = 500
 /** How long answers that are written may take to leave when there is no other time left. */
 const FLUSH_MS = 1_000
 
-function createRunning(front: Front, http: Server, where: Pick<Running, "url" | "address">): Running {
+function createRunning(
+  front: Front,
+  departures: Departures,
+  http: Server,
+  where: Pick<Running, "url" | "address">,
+): Running {
   const { shutdown, clock, limits } = front
   let draining: Promise<Drained> | undefined
   const closed = new Promise<void>((resolve) => void http.once("close", resolve))
@@ -147,6 +154,7 @@ function createRunning(front: Front, http: Server, where: Pick<Running, "url" | 
     },
     close() {
       shutdown.close()
+      departures.leave()
       http.close()
       http.closeAllConnections()
       return closed
