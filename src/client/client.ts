@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The client: the methods of a server as functions, over one negotiated connection and one pipeline. */
 import { misuse } from "../core/error/error.js"
+import { coerceArguments } from "../core/feature/coerce.js"
 import type { LogLevel } from "../core/feature/log-level.js"
 import type { Operation } from "../core/revision/revision.js"
 import type { JsonObject } from "../core/wire/message.js"
@@ -135,7 +136,9 @@ export class Client {
    * @see https://modelcontextprotocol.io/specification/2026-07-28/server/tools#calling-tools
    */
   async callTool(name: string, args: JsonObject = {}, options?: CallOptions): Promise<ToolCallResult> {
-    return readToolCall(await this.request("tools/call", { name, arguments: args }, options))
+    const known = this.#settings.coerceArguments ? this.#tools.find(name) : undefined
+    const read = known === undefined ? args : coerceArguments(known.inputSchema, args)
+    return readToolCall(await this.request("tools/call", { name, arguments: read }, options))
   }
 
   /** All tools. Those that cannot be called in a valid way are left out, each with an event `client.tool_refused`. */

@@ -62,6 +62,11 @@ export interface ClientOptions {
   readonly samplingContext?: boolean
   /** Whether the application will call `rootsListChanged()`. Default false. */
   readonly rootsListChanged?: boolean
+  /**
+   * Whether arguments that are texts where a listed tool wants objects, lists, numbers or booleans are read as JSON, as models
+   * sometimes write them. Default false.
+   */
+  readonly coerceArguments?: boolean
   /** Extensions to declare, by name. */
   readonly extensions?: JsonObject
   /** HTTP headers of every request. */

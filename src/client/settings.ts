@@ -27,6 +27,7 @@ export interface ClientSettings {
   readonly probeTimeoutMs: number
   readonly connectTimeoutMs: number
   readonly signal: AbortSignal | undefined
+  readonly coerceArguments: boolean
   readonly standby: boolean
   readonly deprecatedSse: boolean
   readonly limits: ClientLimits
@@ -66,6 +67,7 @@ export function resolveSettings(options: ClientOptions): ClientSettings {
     probeTimeoutMs: positive("probeTimeoutMs", options.probeTimeoutMs ?? 10_000),
     connectTimeoutMs: positive("connectTimeoutMs", options.connectTimeoutMs ?? 60_000),
     signal: options.signal,
+    coerceArguments: options.coerceArguments ?? false,
     standby: options.standby ?? true,
     deprecatedSse: options.deprecatedSse ?? true,
     limits: resolveClientLimits(options.limits),

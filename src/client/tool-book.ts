@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../core/wire/mess
 /** What is known of one tool. */
 export interface ToolFacts {
   readonly params: readonly ParamHeader[]
+  readonly inputSchema: JsonObject
   readonly outputSchema: JsonObject | undefined
   /** Whether the server says that calling it twice is like calling it once. */
   readonly isRepeatable: boolean
@@ -47,7 +48,8 @@ export class ToolBook {
       if (!isJsonObject(tool)) continue
       const { name, inputSchema, outputSchema, annotations } = tool
       if (typeof name !== "string") continue
-      const scan = scanParamHeaders(isJsonObject(inputSchema) ? inputSchema : {})
+      const schema = isJsonObject(inputSchema) ? inputSchema : {}
+      const scan = scanParamHeaders(schema)
       if (!scan.ok) {
         this.#tools.delete(name)
         refused.push({ name, problem: `${scan.path}: ${scan.problem}` })
@@ -57,6 +59,7 @@ export class ToolBook {
       const hints = isJsonObject(annotations) ? annotations : {}
       this.#tools.set(name, {
         params: scan.params,
+        inputSchema: schema,
         outputSchema: isJsonObject(outputSchema) ? outputSchema : undefined,
         isRepeatable: hints["readOnlyHint"] === true || hints["idempotentHint"] === true,
         check: undefined,

@@ -57,7 +57,7 @@ export class Connection {
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts
-    this.#questions = new Questions((question, facts) => parts.answerer.answer(question, facts))
+    this.#questions = new Questions(parts.answerer)
   }
 
   /** Opens the link and finds out what the server speaks. */
@@ -234,7 +234,7 @@ export class Connection {
     const old = this.#wire
     const wire = new Wire(link, {
       asked: (message, calls) => this.#asked(wire, message, calls),
-      told: (message, calls) => this.#told(wire, message, calls),
+      told: (message) => this.#told(wire, message),
       gone: (error) => this.#gone(wire, error),
       noise: (noise) => this.#heardNoise(noise),
     })
@@ -268,8 +268,15 @@ export class Connection {
   #capabilities(revision: Revision, more?: JsonObject): JsonObject {
     const { handlers, capabilityOptions } = this.#parts.settings
     const { era, form } = revision
+    const samplingTools = capabilityOptions.samplingTools && revision.samplingTools
     const extensions = more === undefined ? capabilityOptions.extensions : { ...capabilityOptions.extensions, ...more }
-    return clientCapabilities(handlers, { ...capabilityOptions, era, extensions, elicitationModes: form.modes })
+    return clientCapabilities(handlers, {
+      ...capabilityOptions,
+      era,
+      extensions,
+      samplingTools,
+      elicitationModes: form.modes,
+    })
   }
 
   #asked(wire: Wire, message: RequestMessage, calls: readonly Call[]): void {
@@ -277,19 +284,18 @@ export class Connection {
     if (this.#negotiated !== undefined && this.#negotiated.revision.asks !== "push") {
       return this.#heardNoise({ from: "output", text: `a request that the revision does not have: ${message.method}` })
     }
-    void this.#questions.ask(message, calls, (text) => {
+    void this.#questions.ask(message, { calls, revision: this.#negotiated?.revision }, (text) => {
       wire.link.send(text, undefined).catch((error: unknown) => {
         this.#parts.settings.logger.debug("an answer to the server was lost", { method: message.method, error })
       })
     })
   }
 
-  #told(wire: Wire, message: NotificationMessage, calls: readonly Call[]): void {
+  #told(wire: Wire, message: NotificationMessage): void {
     if (wire !== this.#wire) return
     const { method, params = {} } = message
     if (method === "notifications/progress") return this.#progressed(wire, params)
     if (method === "notifications/cancelled") return this.#questions.cancel(params["requestId"], params["reason"])
-    void calls
     this.#parts.answerer.notice(message)
   }
 

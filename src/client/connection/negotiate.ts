@@ -251,7 +251,7 @@ class Negotiation {
         resolve({ kind: "timeout" })
         pending.cancel(silentHandshake(timeoutMs))
       })
-      pending.outcome.then((outcome) => {
+      void pending.outcome.then((outcome) => {
         stop()
         resolve(outcome)
       })

@@ -1,27 +1,27 @@
 /** The questions of a server that are with the application: answered once each, and let go of when the server cancels them. */
 import { codes } from "../../core/error/codes.js"
 import { McpError } from "../../core/error/error.js"
+import type { Revision } from "../../core/revision/revision.js"
 import { errorResponse, successResponse } from "../../core/wire/build.js"
-import type { JsonObject, JsonValue, RequestId, RequestMessage } from "../../core/wire/message.js"
+import type { JsonValue, RequestId, RequestMessage } from "../../core/wire/message.js"
 import type { Call } from "../call.js"
-
-/** How a question is answered: see `createAnswerer`. */
-export type Answer = (
-  question: { readonly method: string; readonly params: JsonObject | undefined },
-  facts: { readonly calls: readonly Call[]; readonly signal: AbortSignal },
-) => Promise<JsonObject>
+import type { Answerer } from "../handler/answerer.js"
 
 /** Questions by their id, which no two open ones share. */
 export class Questions {
-  readonly #answer: Answer
+  readonly #answerer: Answerer
   readonly #open = new Map<RequestId, AbortController>()
 
-  constructor(answer: Answer) {
-    this.#answer = answer
+  constructor(answerer: Answerer) {
+    this.#answerer = answerer
   }
 
   /** Answers one; `reply` sends the response, unless the question was cancelled. */
-  async ask(message: RequestMessage, calls: readonly Call[], reply: (text: string) => void): Promise<void> {
+  async ask(
+    message: RequestMessage,
+    facts: { readonly calls: readonly Call[]; readonly revision: Revision | undefined },
+    reply: (text: string) => void,
+  ): Promise<void> {
     const { id, method, params } = message
     if (this.#open.has(id)) {
       const text = "Invalid request: the id belongs to a request that is still open"
@@ -30,7 +30,7 @@ export class Questions {
     const controller = new AbortController()
     this.#open.set(id, controller)
     const { signal } = controller
-    const response = await this.#answer({ method, params }, { calls, signal }).then(
+    const response = await this.#answerer.answer({ method, params }, { ...facts, signal }).then(
       (result) => successResponse(id, result),
       (error: unknown) => toErrorResponse(id, error),
     )

@@ -9,10 +9,11 @@ import type { Call, Cancellable } from "../call.js"
 import type { Headers, Link, LinkFacts, Noise, Outcome, ReplyListener, Sent } from "../link.js"
 import type { HeaderSource } from "../options.js"
 
-/** What a wire tells the connection. `calls` are those that a message is tied to. */
+/** What a wire tells the connection. */
 export interface WireEvents {
+  /** A request of the server; `calls` are those that it is tied to. */
   asked(message: RequestMessage, calls: readonly Call[]): void
-  told(message: NotificationMessage, calls: readonly Call[]): void
+  told(message: NotificationMessage): void
   gone(error: McpError): void
   noise(noise: Noise): void
 }
@@ -123,7 +124,7 @@ export class Wire {
 
   hear(message: RequestMessage | NotificationMessage, calls: readonly Call[]): void {
     if (message.kind === "request") this.#events.asked(message, calls)
-    else this.#events.told(message, calls)
+    else this.#events.told(message)
   }
 
   #hear(message: Message): void {

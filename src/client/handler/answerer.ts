@@ -134,7 +134,16 @@ function toJson(answer: unknown): JsonValue {
 
 /** Whether a handler said itself what is to be sent. What another server said to it is not for this one. */
 function isOwnRefusal(error: unknown): error is McpError {
-  return McpError.is(error, "protocol") && Number.isSafeInteger(error.code) && !isOfPeer(error)
+  return McpError.is(error, "protocol") && Number.isSafeInteger(error.code) && !isOfPeer(error) && isJson(error.data)
+}
+
+function isJson(value: unknown): boolean {
+  try {
+    toJson(value)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function invalidAnswer(problem: string, cause?: unknown): McpError {

@@ -12,11 +12,13 @@ export interface HttpRequest {
   readonly body: string | undefined
   /** Whether it may be sent again when a connection that was kept open turns out to be dead before any byte of an answer. */
   readonly repeatable: boolean
+  /** Whether nobody waits for it, so that it does not keep the process alive. Default false. */
+  readonly isBackground?: boolean
   /** Ends the exchange early, whatever it is at. */
   readonly abort: HttpAbort
 }
 
-/** Hears a body. After `end` or `fail` comes nothing more. */
+/** Hears a body. After `end` or `fail`, and once the exchange was aborted, comes nothing more. */
 export interface BodySink {
   chunk(bytes: Uint8Array): void
   end(): void
@@ -43,7 +45,11 @@ export interface HttpReply {
  * @throws `McpError` of kind `transport`, reason `network_error`, when there is no answer; its cause says why. Of kind
  * `cancelled` when it was aborted.
  */
-export type HttpSend = (request: HttpRequest) => Promise<HttpReply>
+export interface HttpSend {
+  (request: HttpRequest): Promise<HttpReply>
+  /** Closes the connections that are kept for later requests. Requests may still be sent; what wraps one hands this on. */
+  closeIdle?(): void
+}
 
 /** Ends one exchange early. A few bytes in the place of an `AbortController`, which would cost more than the rest of a request. */
 export class HttpAbort {
