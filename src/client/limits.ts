@@ -9,7 +9,7 @@ export interface ClientLimits {
   readonly maxDepth: number
   /** How many keys and items a message may have. Default 1,000,000. */
   readonly maxKeys: number
-  /** How much may wait for a process that does not read its input; until it does, whatever is sent fails. Default 64 MiB. */
+  /** How much may wait for a process that does not read its input, two bytes a character; until it does, whatever is sent fails. Default 64 MiB. */
   readonly maxUnsentBytes: number
   /** How many requests may be on their way at once; further ones wait. Default 1,000. */
   readonly maxInFlight: number

@@ -205,10 +205,9 @@ describe("what a child started", () => {
     const folder = await mkdtemp(join(tmpdir(), "conduit-test-"))
     const file = join(folder, "pid")
     const clock = createManualClock()
-    const started = `echo '{"jsonrpc":"2.0","method":"started","params":{"pid":'$$'}}'`
     const probe = await open("", {
       command: "sh",
-      args: ["-c", `sleep 1000 </dev/null >/dev/null 2>&1 & echo $! > "$1"; ${started}; cat >/dev/null`, "sh", file],
+      args: ["-c", `sleep 1000 </dev/null >/dev/null 2>&1 & echo $! > "$1"; ${STARTED}; cat >/dev/null`, "sh", file],
       clock,
     })
     const pid = Number(readFileSync(file, "utf8"))
@@ -221,6 +220,40 @@ describe("what a child started", () => {
     await rm(folder, { recursive: true })
   })
 })
+
+describe("a process that has ended and that nobody collects", () => {
+  it("is not waited for", async () => {
+    const clock = createManualClock()
+    const said = new Lines()
+    // The shell leaves the group without having collected `true`, which stays there.
+    const orphan = 'sh -c "true & exec setsid sleep 1000 </dev/null >/dev/null 2>&1" &'
+    const probe = await open("", {
+      command: "sh",
+      args: ["-c", `${orphan} echo $! >&2; ${STARTED}; cat >/dev/null`],
+      clock,
+      stderr: said.hear,
+    })
+    const leader = await pidOf(probe)
+    await until(() => said.all.length > 0)
+    const parent = Number(said.all[0])
+    try {
+      await until(() => groupOf(parent) === parent)
+      await probe.link.close()
+      expect(clock.waiting).toBe(0)
+      expect(() => process.kill(-leader, 0)).not.toThrow()
+    } finally {
+      process.kill(parent, "SIGKILL")
+    }
+  })
+})
+
+/** The process group of a process. */
+function groupOf(pid: number): number {
+  return Number(/\) . \d+ (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, "latin1"))?.[1])
+}
+
+/** What a shell says when it has started. */
+const STARTED = `echo '{"jsonrpc":"2.0","method":"started","params":{"pid":'$$'}}'`
 
 /** Resolves once something holds that nothing tells of. */
 async function until(holds: () => boolean): Promise<void> {

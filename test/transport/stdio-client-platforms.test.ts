@@ -16,6 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 /** What is started on Windows, as far as that can be seen from here: the command and its end, which is not heard of. */
 function startedOnWindows(command: string, args: readonly string[], path: string): readonly (readonly unknown[])[] {
+  const isMissing = command === "missing"
   const script = `
     const cp = require("node:child_process")
     const { PassThrough } = require("node:stream")
@@ -27,6 +28,7 @@ function startedOnWindows(command: string, args: readonly string[], path: string
       const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() }
       const child = Object.assign(new cp.ChildProcess(), streams, { pid: 4242 })
       process.nextTick(() => child.emit("spawn"))
+      if (${isMissing}) setImmediate(() => Object.assign(child, { exitCode: 1 }).emit("exit", 1) && child.emit("close", 1))
       return child
     }
     import(${JSON.stringify(join(root, "dist/transport/stdio/client.js"))}).then(async ({ createStdioDialer }) => {
@@ -34,8 +36,8 @@ function startedOnWindows(command: string, args: readonly string[], path: string
       const clock = { now: () => 0, after: (_, run) => (setImmediate(run), () => {}) }
       const command = { command: ${JSON.stringify(command)}, args: ${JSON.stringify(args)} }
       const link = createStdioDialer({ ...command, limits, clock }).dial()
-      await link.open({})
-      await link.close()
+      await link.open({ gone: ({ kind, reason, message }) => log("gone", kind, reason, message) })
+      if (!${isMissing}) await link.close()
     })
   `
   const env = { PATH: path, PATHEXT: ".EXE;.cmd", comspec: "C:\\cmd.exe" }
@@ -68,6 +70,17 @@ describe("on Windows", () => {
     expect([command, args]).toEqual(["server", ["a b", "&"]])
     expect(options).toMatchObject({ shell: false, windowsHide: true })
     expect(options).not.toHaveProperty("windowsVerbatimArguments")
+  })
+
+  it("a command that is not there is told as one that cannot be started, although cmd.exe was", () => {
+    const [[command] = [], gone] = startedOnWindows("missing", ["--token=hush"], folder)
+    expect(command).toBe("C:\\cmd.exe")
+    expect(gone).toEqual([
+      "gone",
+      "transport",
+      "cannot_spawn",
+      "cannot start missing: it was not found: check its name, that it is installed, and that it is in the PATH of `env` (ENOENT)",
+    ])
   })
 
   it("what does not end when its input does is ended with everything below it", () => {

@@ -1,4 +1,5 @@
 /** The client and a real child: whatever comes out of its pipes, in one piece or in many, and what becomes of each request. */
+import { readlinkSync } from "node:fs"
 import { afterEach, describe, expect, it } from "vitest"
 import type { Outcome } from "../../src/client/link.js"
 import { createStderrLines } from "../../src/transport/stdio/stderr.js"
@@ -193,7 +194,7 @@ describe("a child that does not read its input", () => {
     await expect(probe.link.send("{}", undefined)).rejects.toMatchObject({ kind: "transport", reason: "overloaded" })
     process.kill(await pidOf(probe), "SIGUSR2")
     const kinds = (await Promise.all(outcomes)).map(({ kind }) => kind)
-    expect(kinds).toEqual([...Array(11).fill("message"), ...Array(9).fill("refused")])
+    expect(kinds).toEqual([...Array(6).fill("message"), ...Array(14).fill("refused")])
     expect(await probe.request(99)).toEqual(answered(99))
   })
 })
@@ -239,6 +240,13 @@ describe("stderr", () => {
     process.kill(await pidOf(probe), "SIGTERM")
     expect(await probe.gone).toMatchObject({ data: { stderr: ["one", "two"] } })
     expect(lines).toEqual(["\u001b[31mone\u001b[0m", "two"])
+    expect(probe.noises).toEqual([])
+  })
+
+  it("is that of this process when it is inherited", async () => {
+    const probe = await open("heard(answer)", { stderr: "inherit" })
+    expect(await probe.request(1)).toEqual(answered(1))
+    expect(readlinkSync(`/proc/${await pidOf(probe)}/fd/2`)).toBe(readlinkSync(`/proc/${process.pid}/fd/2`))
     expect(probe.noises).toEqual([])
   })
 

@@ -74,7 +74,7 @@ export class ChildDuct implements Duct {
   send(text: string): McpError | undefined {
     const stdin = this.#child?.stdin
     if (this.#isEnding || stdin === undefined || stdin === null) return undefined
-    const waiting = stdin.writableLength + this.#pending.length
+    const waiting = 2 * (stdin.writableLength + this.#pending.length)
     if (waiting > this.#parts.limits.maxUnsentBytes) return this.#refuse(waiting)
     if (this.#pending === "") process.nextTick(this.#flush)
     this.#pending += `${text}\n`

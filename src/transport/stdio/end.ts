@@ -9,7 +9,7 @@ import type { Clock } from "../../store/port.js"
 import { isGroupAlive, signalGroup } from "./group.js"
 
 /** How often it is looked whether everything has ended. */
-const LOOK_MS = 20
+const LOOK_MS = 50
 
 /**
  * Ends a child and its group: closes its input, signals SIGTERM and then SIGKILL, and waits for at most `exitMs` each time.
