@@ -219,6 +219,49 @@ describe("what comes out of the pipe", () => {
   })
 })
 
+describe("whatever comes", () => {
+  const id = fc.constantFrom<string | number>(0, 1, 2, "0", "1", "")
+  const piece = fc.oneof(
+    id.map((one) => line({ id: one, result: {} })),
+    id.map((one) => line({ id: one, error: { code: 1, message: "no" } })),
+    id.map((one) => line({ id: one, method: "ask" })),
+    id.map((one) => line({ id: one, result: { long: "x".repeat(3_000) } })),
+    id.map((one) => line({ id: one, result: 1 })),
+    fc.constantFrom("log ", "\n", "{", '"', "\r\n", "[1]\n", line({ method: "note" })),
+    fc.uint8Array({ maxLength: 20 }),
+  )
+
+  it("every request is settled exactly once, and nothing fails", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 30 }), fc.boolean(), async (pieces, batches) => {
+        const { duct, probe } = await open({ maxMessageBytes: 1_000 })
+        probe.link.adopt({ ...adopted, batches })
+        const ids = [0, 1, 2, "0", "1", ""]
+        const outcomes = Promise.all(ids.map((one) => probe.request(one)))
+        for (const one of pieces) duct.emit(one)
+        duct.breakDown()
+        await outcomes
+        expect(probe.outcomes.map(([one]) => one)).toHaveLength(ids.length)
+        expect(new Set(probe.outcomes.map(([one]) => one))).toEqual(new Set(ids))
+        for (const [one, outcome] of probe.outcomes)
+          if (outcome.kind === "message") expect(outcome.message.id).toBe(one)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it("no more than a thousand requests that were let go are remembered", async () => {
+    const { duct, probe } = await open()
+    const outbound = { method: "ask", text: "{}", headers: undefined, caller: undefined, repeatable: false }
+    for (let one = 0; one <= 1_000; one++)
+      probe.link.request({ ...outbound, id: one }, { message() {}, settle() {} }).letGo()
+    duct.emit(line({ id: 1, result: {} }) + line({ id: 1_000, result: {} }))
+    expect(probe.noises).toEqual([])
+    duct.emit(line({ id: 0, result: {} }))
+    expect(probe.noises).toHaveLength(1)
+  })
+})
+
 describe("an answer that cannot be read", () => {
   const deep = `${"[".repeat(20)}${"]".repeat(20)}`
   it.each([

@@ -9,8 +9,9 @@ import type { StdioCommand, StdioDialerOptions } from "./command.js"
 import { childEnvironment } from "./environment.js"
 
 /**
- * Makes the {@link Dialer} of a command. A child that runs keeps this process alive, as any does, until the link is closed;
- * when this process ends before that, the child and what it started are killed.
+ * Makes the {@link Dialer} of a command. A child that runs keeps this process alive, as any does, until the link is closed.
+ * When this process exits before that, the child and what it started are killed; when a signal ends it that it does not handle,
+ * all that happens to them is that their input ends.
  *
  * @throws `McpError` of kind `misuse`, reason `invalid_option`, for a command that is none. Opening a link rejects with reason
  * `cannot_spawn`, kind `transport`, when the program does not start.
