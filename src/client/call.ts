@@ -80,14 +80,16 @@ export class Call {
         signal.addEventListener("abort", abort, { once: true })
         this.onEnd(() => signal.removeEventListener("abort", abort))
       }
-      work(this).then(
-        (result) => {
+      const fail = (error: unknown): void => {
+        if (this.#end(undefined)) reject(error)
+      }
+      try {
+        work(this).then((result) => {
           if (this.#end(undefined)) resolve(result)
-        },
-        (error: unknown) => {
-          if (this.#end(undefined)) reject(error)
-        },
-      )
+        }, fail)
+      } catch (error) {
+        fail(error)
+      }
     })
   }
 
