@@ -76,14 +76,12 @@ export function createAnswerer(parts: AnswererParts): Answerer {
       if (accepted.ok) return accepted.result
       throw invalidAnswer(`handlers.${task.handler} ${accepted.problem}`)
     } catch (error) {
-      if (!context.signal.aborted && !isOwnRefusal(error)) {
-        logger.error("a question of the server was not answered", {
-          method,
-          handler: `handlers.${task.handler}`,
-          error,
-        })
+      const isOwn = isOwnRefusal(error)
+      if (!isOwn && !context.signal.aborted) {
+        const handler = `handlers.${task.handler}`
+        logger.error("a question of the server was not answered", { method, handler, error })
       }
-      throw isOwnRefusal(error) ? error : toInternal(task, error)
+      throw isOwn ? error : toInternal(task, error)
     } finally {
       asked--
     }
