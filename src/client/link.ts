@@ -112,8 +112,6 @@ export interface Link {
   readonly kind: "http" | "pipe"
   /** Where it leads: an origin, or a command. Never holds a secret. */
   readonly origin: string
-  /** What came last that was no message, on a pipe: what a call waits for in vain may stand in it. */
-  readonly lastNoise?: Noise | undefined
   /** Opens it. Rejects when it cannot be opened. */
   open(events: LinkEvents): Promise<void>
   request(outbound: Outbound, listener: ReplyListener): Sent

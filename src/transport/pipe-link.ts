@@ -61,7 +61,6 @@ class PipeLink implements Link, DuctListener {
   readonly #inFlight = new Map<RequestId, Flight>()
   readonly #letGo = new Set<RequestId>()
   #events: LinkEvents = NO_EVENTS
-  #lastNoise: Noise | undefined
   #batches = false
   /** Why nothing can be sent any more. */
   #end: McpError | undefined
@@ -72,10 +71,6 @@ class PipeLink implements Link, DuctListener {
     this.#duct = duct
     this.#limits = limits
     this.#decode = decode
-  }
-
-  get lastNoise(): Noise | undefined {
-    return this.#lastNoise
   }
 
   async open(events: LinkEvents): Promise<void> {
@@ -195,8 +190,7 @@ class PipeLink implements Link, DuctListener {
   /** Tells of a line that is no message of the protocol, or none that anybody waits for. */
   #hum(bytes: Uint8Array): void {
     const text = clampText(new TextDecoder().decode(bytes.subarray(0, KEPT_BYTES)))
-    this.#lastNoise = { from: "output", text }
-    this.#events.noise(this.#lastNoise)
+    this.#events.noise({ from: "output", text })
   }
 
   /** Ends it for good: every request hears so, once. */
