@@ -25,7 +25,7 @@ const BEYOND = [
   "unevaluatedItems",
 ]
 
-/** How long a text may be that is held against a pattern of quadratic cost. */
+/** How long a text may be that is held against a pattern of quadratic cost, in UTF-16 units. */
 const MAX_QUADRATIC = 1024
 
 const TYPES = new Map<JsonValue, (value: JsonValue) => boolean>([
@@ -139,15 +139,17 @@ function readFormat(name: JsonValue): Rule | string {
     typeof value !== "string" || format === undefined || format.test(value) ? undefined : `must be ${format.expected}`
 }
 
-/** A pattern comes from the server: one that could take long is not tried at all. */
-function readPattern(pattern: JsonValue, { maxLength }: JsonObject): Rule | string {
-  const cost = typeof pattern === "string" ? judgePattern(pattern) : undefined
-  if (typeof pattern !== "string" || cost?.ok !== true) return "has a pattern that cannot be checked safely"
-  const isShort = typeof maxLength === "number" && maxLength <= MAX_QUADRATIC
-  if (cost.degree > 1 && !isShort) return `has a pattern that needs a "maxLength" of at most ${MAX_QUADRATIC} beside it`
+/** Patterns are no part of forms, and the server's: what could take long to try is left to the server to check. */
+function readPattern(pattern: JsonValue): Rule | string {
+  if (typeof pattern !== "string") return "has a pattern that is no text"
+  const cost = judgePattern(pattern)
+  if (!cost.ok) return () => undefined
   const expression = new RegExp(pattern, "u")
+  const longest = cost.degree === 1 ? Number.POSITIVE_INFINITY : MAX_QUADRATIC
   return (value) =>
-    typeof value !== "string" || expression.test(value) ? undefined : "must have the form that is asked for"
+    typeof value !== "string" || value.length > longest || expression.test(value)
+      ? undefined
+      : "must have the form that is asked for"
 }
 
 /** A bound on what is measured of a value; values that have no such measure are not bounded by it. */

@@ -1,6 +1,7 @@
 /** Forms of servers: which schemas are forms, and what answers come to. */
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { z } from "zod"
 import { fillForm, parseForm } from "../../../src/core/feature/form-answer.js"
 import { createCheck } from "../../../src/core/schema/interpreter.js"
 import { lintSchema } from "../../../src/core/schema/lint.js"
@@ -15,6 +16,9 @@ function fill(schema: JsonObject, given: JsonObject) {
 /** Fills in a form of one required field. */
 const fillField = (field: JsonObject, value: JsonValue) =>
   fill({ type: "object", properties: { field }, required: ["field"] }, { field: value })
+
+/** Has a pattern that nobody should try on every text. */
+const emailOfZod = { ...z.toJSONSchema(z.email()) } as JsonObject
 
 const titled = (...values: readonly string[]) => values.map((value) => ({ const: value, title: value.toUpperCase() }))
 
@@ -60,6 +64,13 @@ describe("a value that a field", () => {
     ],
     ["of texts of a format that forms do not have", { type: "string", format: "hostname" }, ["any text"], [1]],
     ["of texts with a pattern", { type: "string", pattern: "^[a-z]+$" }, ["abc"], ["", "ABC", "a1"]],
+    [
+      "of texts with a pattern that could take forever",
+      { type: "string", pattern: "^(a+)+$" },
+      [`${"a".repeat(40)}b`],
+      [1],
+    ],
+    ["of email addresses as zod writes them", emailOfZod, ["a@b.no"], ["a"]],
     ["of numbers", { type: "number" }, [0, -1.5, 1e300], ["1", true]],
     ["of numbers with bounds", { type: "number", minimum: 0, maximum: 1 }, [0, 0.5, 1], [-0.1, 1.1]],
     ["of numbers with open bounds", { type: "number", exclusiveMinimum: 0, exclusiveMaximum: 1 }, [0.5], [0, 1]],
@@ -222,9 +233,9 @@ describe("a schema is no form when it", () => {
       'has a field "field" that has a bound that is no number',
     ],
     [
-      "has a pattern that can take forever",
-      field({ type: "string", pattern: "^(a+)+$" }),
-      'has a field "field" that has a pattern that cannot be checked safely',
+      "has a pattern that is no text",
+      field({ type: "string", pattern: 1 }),
+      'has a field "field" that has a pattern that is no text',
     ],
     [
       "asks for a password",
