@@ -44,6 +44,7 @@ export class ChildDuct implements Duct {
   #matter: string | McpError = "is gone"
   #stopWaiting = (): void => {}
   #unguard = (): void => {}
+  #closed: Promise<unknown> = Promise.resolve()
   #down: Promise<void> | undefined
 
   constructor(parts: ChildParts) {
@@ -97,6 +98,7 @@ export class ChildDuct implements Duct {
   #attach(child: ChildProcess): void {
     const { pid, stdin, stdout, stderr } = child
     this.#child = child
+    this.#closed = new Promise((resolve) => child.once("close", resolve))
     if (pid !== undefined) this.#unguard = guardGroup(pid)
     const reader = this.#createReader(child)
     const outputEnded = (): void => {
@@ -168,7 +170,8 @@ export class ChildDuct implements Duct {
 
   async #end(): Promise<void> {
     const { limits, clock } = this.#parts
-    if (this.#child !== undefined) await endChild(this.#child, limits.exitMs, clock)
+    const child = this.#child
+    if (child !== undefined) await endChild({ child, closed: this.#closed, exitMs: limits.exitMs, clock })
     this.#unguard()
   }
 

@@ -11,22 +11,30 @@ import { isGroupAlive, signalGroup } from "./group.js"
 /** How often it is looked whether everything has ended. */
 const LOOK_MS = 50
 
+/** A child that is to end. */
+export interface Ending {
+  readonly child: ChildProcess
+  /** Resolves once it has emitted `close`. */
+  readonly closed: Promise<unknown>
+  /** How long each step may take. */
+  readonly exitMs: number
+  readonly clock: Clock
+}
+
 /**
- * Ends a child and its group: closes its input, signals SIGTERM and then SIGKILL, and waits for at most `exitMs` each time.
- * Resolves once its streams are closed, whoever else still holds them. Never rejects.
+ * Ends a child and its group: closes its input, signals SIGTERM and then SIGKILL. Resolves once its streams are closed, whoever
+ * else still holds them. Never rejects.
  */
-export async function endChild(child: ChildProcess, exitMs: number, clock: Clock): Promise<void> {
+export async function endChild({ child, closed, exitMs, clock }: Ending): Promise<void> {
   const { pid, stdin, stdout, stderr } = child
   if (pid === undefined) return
-  const closed = new Promise((resolve) => child.once("close", resolve))
   stdin?.end()
   for (const signal of [undefined, "SIGTERM", "SIGKILL"] as const) {
     if (signal !== undefined) signalGroup(pid, signal)
     if (await endsWithin(child, pid, exitMs, clock)) break
   }
-  const wasOpen = [stdin, stdout, stderr].some((stream) => stream?.closed === false)
   for (const stream of [stdin, stdout, stderr]) stream?.destroy()
-  if (wasOpen && hasExited(child)) await closed
+  if (hasExited(child)) await closed
   else child.unref()
 }
 
