@@ -145,6 +145,10 @@ class Exchange implements HttpReply {
       this.#outgoing = outgoing
       outgoing.on("response", (incoming) => this.#answer(incoming))
       outgoing.on("error", (cause) => this.#fail(cause))
+      // Comes alone when the server switches protocols.
+      outgoing.on("close", () => {
+        if (outgoing === this.#outgoing) this.#fail(new Error("the connection was closed"))
+      })
       if (isBackground === true) outgoing.on("socket", (socket) => socket.unref())
       abort.onAbort(() => this.#abort())
       // Text goes out in one piece with the head, as UTF-8: a head beyond ASCII has to be kept apart.
