@@ -37,7 +37,7 @@ describe("answers that are ready in one turn", () => {
     const now = vi.spyOn(performance, "now").mockReturnValue(0)
     const { add, left } = setUp()
     add("first")
-    now.mockReturnValue(1.1)
+    now.mockReturnValue(2.1)
     add("second")
     expect(left).toEqual(["first", "second"])
     add("third")

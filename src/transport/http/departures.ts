@@ -7,7 +7,7 @@ export interface Departing {
 }
 
 /** How long an answer may wait for the rest of a long turn. */
-const MAX_WAIT_MS = 1
+const MAX_WAIT_MS = 2
 
 /**
  * Lets what is ready within one turn of the event loop leave in one go, so that whoever reads it (a proxy, a client with many
