@@ -6,6 +6,7 @@ import type { Answer, Peer } from "../../core/exchange.js"
 import { isLoopbackName } from "../../core/http/authority.js"
 import type { HeaderFacts } from "../../core/http/header.js"
 import { type Accepts, decideAccept } from "../../core/http/media.js"
+import { createMemo } from "../../core/http/memo.js"
 import type { Message } from "../../core/wire/message.js"
 import { parseMessage } from "../../core/wire/parse.js"
 import { createDeadlines } from "../../store/deadlines.js"
@@ -51,7 +52,9 @@ export interface NodeHandler extends Drainable {
  */
 export function createNodeHandler(server: Servable, options: HttpOptions = {}): NodeHandler {
   const front = createFront(server, options, { place: "unknown", decode: decodeUtf8 })
-  const listener = createListener(front, (request) => isLoopbackAddress(request.socket.localAddress))
+  // A machine has few addresses, and each request needs to know of one.
+  const isLocal = createMemo(isLoopbackAddress)
+  const listener = createListener(front, (request) => isLocal(request.socket.localAddress ?? ""))
   return Object.assign(listener, withSignal(front.shutdown, options.signal))
 }
 
@@ -197,8 +200,7 @@ function pathOf(url = "/"): string {
 }
 
 /** Whether an address is a loopback address. */
-export function isLoopbackAddress(address: string | undefined): boolean {
-  if (address === undefined) return false
+export function isLoopbackAddress(address: string): boolean {
   const plain = address.startsWith("::ffff:") ? address.slice(7) : address
   return isLoopbackName(plain.includes(":") ? `[${plain}]` : plain)
 }
