@@ -5,9 +5,12 @@ import { clampText } from "../../core/feature/text.js"
 /** The longest body that is read to its end only to keep the connection, in bytes. */
 export const MAX_DISCARDED_BYTES = 65_536
 
+/** A user and a password in an address. */
+const USER = /\/\/[^/\s]*@/g
+
 /** The error of a request that the network failed, by its cause. Names the origin and the system's code, and no header. */
 export function networkError(url: string, cause: unknown): McpError {
-  const text = codeOf(cause) ?? codeOf(causeOf(cause)) ?? clampText(cause)
+  const text = codeOf(cause) ?? codeOf(causeOf(cause)) ?? clampText(cause).replace(USER, "//")
   return new McpError(`no answer from ${new URL(url).origin}: ${text}`, {
     kind: "transport",
     reason: "network_error",

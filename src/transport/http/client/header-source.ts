@@ -93,7 +93,8 @@ function* pairsOf(values: unknown): Generator<readonly [name: string, value: unk
   for (const pair of pairs) {
     if (!Array.isArray(pair) || pair.length !== 2) throw refuse("expected pairs of name and value")
     const [name, value]: unknown[] = pair
-    if (typeof name !== "string" || !NAME.test(name)) throw refuse(`${clampText(name, 40)} is no name of a header`)
+    if (typeof name !== "string" || !NAME.test(name))
+      throw refuse(`${JSON.stringify(clampText(name, 40))} is no name of a header`)
     yield [name, value]
   }
 }
