@@ -5,7 +5,7 @@ import { cpus, loadavg } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { loadAdapters, versionsOf } from "./adapters.js"
-import { isStdio } from "./load/lanes.js"
+import { isApart } from "./load/lanes.js"
 import { checkMachine, ROOT, UsageError } from "./load/machine.js"
 
 const COMPARISONS = ["http", "stdio", "client", "startup", "memory", "fan-out", "bundle"]
@@ -27,7 +27,7 @@ async function main() {
   for (const section of sections) {
     if (!SECTIONS.includes(section)) throw new UsageError(`There is no section "${section}": ${SECTIONS.join(", ")}.`)
   }
-  const needsWrk = isSingle ? !isStdio(positionals[1] ?? "") : sections.includes("http")
+  const needsWrk = isSingle ? !isApart(positionals[1] ?? "") : sections.includes("http")
   checkMachine({ needsWrk })
   const options = { ...values, mode: positionals[1], work: positionals[2] ?? "echo" }
   for (const section of sections) await runSection(section, isSingle ? options : values)

@@ -1,5 +1,6 @@
 // Conduit, as its users write it.
 import { createServer, tool } from "conduit-mcp"
+import { connect } from "conduit-mcp/client"
 import { serve, serveStdio as serveOnStdio } from "conduit-mcp/node"
 import { makeTools } from "../workload/tools.js"
 
@@ -13,6 +14,10 @@ export const meta = {
   http: ["modern-json", "modern-sse", "legacy-json", "legacy-sse", "session-json", "session-sse"],
   accept: { "modern-sse": STREAM_ONLY, "legacy-sse": STREAM_ONLY, "session-sse": STREAM_ONLY },
   stdio: ["modern", "legacy"],
+  client: ["modern", "legacy"],
+  clientStdio: ["modern"],
+  clientPackages: ["conduit-mcp"],
+  clientEntries: ["conduit-mcp/client"],
   listens: true,
   streams: true,
 }
@@ -32,4 +37,10 @@ export async function serveHttp({ port, mode, tools }) {
 
 export async function serveStdio({ tools }) {
   serveOnStdio(build(tools))
+}
+
+export async function connectClient({ era, url, command }) {
+  const [program, ...args] = command ?? []
+  const client = await connect(command === undefined ? url : { command: program, args }, { protocol: era })
+  return { call: (name, args) => client.callTool(name, args) }
 }

@@ -1,6 +1,7 @@
 // The official TypeScript SDK v2: the packages server, node and client.
 import { randomUUID } from "node:crypto"
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import {
   localhostHostValidation,
   localhostOriginValidation,
@@ -26,6 +27,7 @@ export const meta = {
   http: ["modern-json", "modern-sse", "legacy-json", "legacy-sse", "session-json", "session-sse"],
   stdio: ["modern", "legacy"],
   client: ["modern", "legacy"],
+  clientStdio: ["modern"],
   listens: true,
   streams: true,
 }
@@ -97,9 +99,14 @@ export async function serveStdio({ tools }) {
   serveOnStdio(createFactory(tools))
 }
 
-export async function connectClient({ era, url }) {
+export async function connectClient({ era, url, command }) {
   const options = era === "modern" ? { versionNegotiation: { mode: { pin: MODERN } } } : {}
   const client = new Client({ name: "bench", version: "1.0.0" }, options)
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  const [program, ...args] = command ?? []
+  const transport =
+    command === undefined
+      ? new StreamableHTTPClientTransport(new URL(url))
+      : new StdioClientTransport({ command: program, args, stderr: "ignore" })
+  await client.connect(transport)
   return { call: (name, args) => client.callTool({ name, arguments: args }) }
 }

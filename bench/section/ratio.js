@@ -1,6 +1,6 @@
 // The ratios that decide something: short rounds, paired, pooled over fresh processes. The same binary differs by a quarter
 // from one process to the next, and pairing within a process takes that out.
-import { canServe, checkModeAndWork, isStdio, openLanes } from "../load/lanes.js"
+import { canServe, checkModeAndWork, isApart, openLanes } from "../load/lanes.js"
 import { playRounds } from "../load/rounds.js"
 import { cpuOf, ratiosOf } from "../report/comparison.js"
 import { rangeOf } from "../report/statistics.js"
@@ -20,7 +20,7 @@ export async function run(adapters, options, log) {
   const { mode, work, tools = 2, processes = 3, rounds = 12, seconds = 1, inFlight = 64, apart = false } = options
   const groups = groupsOf(
     adapters.filter((adapter) => canServe(adapter, mode)),
-    apart || isStdio(mode),
+    apart || isApart(mode),
   )
   const pooled = new Map(groups.flat().map(({ id }) => [id, []]))
   for (let process = 1; process <= processes; process++) {

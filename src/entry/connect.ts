@@ -1,6 +1,5 @@
 /** Connects a client to whatever is named: an address, a command, a server of the same process, or a transport of one's own. */
 import { createSend } from "#send"
-import { createStdioDialer } from "#spawn"
 import { type Client, openClient } from "../client/client.js"
 import { resolveClientLimits } from "../client/limits.js"
 import type { Dialer } from "../client/link.js"
@@ -41,17 +40,24 @@ export interface ConnectOptions extends ClientOptions {
  */
 export async function connect(target: Target, options: ConnectOptions = {}): Promise<Client> {
   const clock = options.clock ?? createSystemClock({ stepMs: 50, holdsProcess: true })
-  return openClient(dialerTo(target, { ...options, clock }), { ...options, clock })
+  return openClient(await dialerTo(target, { ...options, clock }), { ...options, clock })
 }
 
-function dialerTo(target: Target, options: ConnectOptions & Required<Pick<ClientOptions, "clock">>): Dialer {
+async function dialerTo(
+  target: Target,
+  options: ConnectOptions & Required<Pick<ClientOptions, "clock">>,
+): Promise<Dialer> {
   const { clock, headers } = options
   const limits = resolveClientLimits(options.limits)
   if (typeof target === "string" || target instanceof URL) {
     const { fetch, send = fetch === undefined ? createSend() : createSendFetch({ fetch }) } = options
-    return createHttpDialer({ url: urlOf(target), send, headers, limits, clock })
+    return createHttpDialer({ url: urlOf(target), send, headers, limits, clock, deprecatedSse: options.deprecatedSse ?? true })
   }
-  if ("command" in target) return createStdioDialer({ ...target, limits, clock })
+  if ("command" in target) {
+    // What starts processes is loaded by those alone who need it.
+    const { createStdioDialer } = await import("#spawn")
+    return createStdioDialer({ ...target, limits, clock })
+  }
   if ("dial" in target) return target
   if ("endpoint" in target) return createMemoryDialer(target, { limits })
   throw misuse("invalid_option", "the target must be a URL, { command, args }, a server or a dialer")
