@@ -94,8 +94,15 @@ class Pool {
 
   /** Closes the connections that carry no request, and those whose answer nobody reads. */
   closeIdle(): void {
-    for (const sockets of Object.values(this.#agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
     for (const incoming of this.#discarded) incoming.destroy()
+    this.closeFree()
+    // A connection whose answer ends right now is free one tick later.
+    process.nextTick(() => this.closeFree())
+  }
+
+  /** Closes the connections that carry no request. */
+  closeFree(): void {
+    for (const sockets of Object.values(this.#agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
   }
 }
 
@@ -193,7 +200,7 @@ class Exchange implements HttpReply {
     if (this.#isOver || this.#incoming !== undefined) return
     if (this.#mayRepeat()) {
       this.#isRepeated = true
-      this.#pool.closeIdle()
+      this.#pool.closeFree()
       this.start()
     } else if (this.#finish()) {
       this.#settlers.reject(networkError(this.#request.url, cause))

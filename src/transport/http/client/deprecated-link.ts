@@ -86,7 +86,6 @@ class DeprecatedLink implements Link, StreamListener {
 
   async close(): Promise<void> {
     this.#letGo(this.#end ?? linkClosed(this.origin))
-    this.#way.send.closeIdle?.()
   }
 
   get isDone(): boolean {
@@ -179,6 +178,7 @@ class DeprecatedLink implements Link, StreamListener {
     for (const waiting of this.#waiting.values()) waiting.settle({ kind: "gone", error })
     this.#opening?.reject(error)
     this.#opening = undefined
+    this.#way.send.closeIdle?.()
   }
 
   get #target(): string {
