@@ -161,7 +161,7 @@ describe("the roots", () => {
 
   it.each<[what: string, roots: readonly unknown[]]>([
     ["none", []],
-    ["a directory and a file", [{ uri: "file:///home/user/a", name: "A" }, { uri: "file:///C:/b.txt" }]],
+    ["a directory and a file", [{ uri: "file:///somewhere/user/a", name: "A" }, { uri: "file:///C:/b.txt" }]],
     ["one with more to say", [{ uri: "file:///a..b/.c", _meta: { "example.com/a": 1 } }]],
   ])("are sent as they are: %s", async (_what, roots) => {
     expect(await answererOf(showing(roots)).answer(question, factsOf())).toEqual({ roots })
@@ -172,10 +172,10 @@ describe("the roots", () => {
     ["an object", { roots: [] }],
     ["a text", ["file:///a"]],
     ["no URI", [{ name: "a" }]],
-    ["a path", [{ uri: "/home/user" }]],
+    ["a path", [{ uri: "/somewhere/user" }]],
     ["a web page", [{ uri: "https://example.com/" }]],
-    ["one that leads out of itself", [{ uri: "file:///home/user/../other" }]],
-    ["one that hides that", [{ uri: "file:///home/user/%2E%2e%2Fother" }]],
+    ["one that leads out of itself", [{ uri: "file:///somewhere/user/../other" }]],
+    ["one that hides that", [{ uri: "file:///somewhere/user/%2E%2e%2Fother" }]],
     ["a name that is no text", [{ uri: "file:///a", name: 1 }]],
   ])("are an error of the handler when it shows %s", async (_what, roots) => {
     const answerer = answererOf(showing(roots))

@@ -6,7 +6,7 @@ import { type ChildOptions, openChild } from "./stdio/link.js"
 type Variables = Readonly<Record<string, string | undefined>>
 
 const posix: Variables = {
-  HOME: "/home/a",
+  HOME: "/somewhere/a",
   LANG: "C.UTF-8",
   LC_ALL: "C",
   LC_CTYPE: "C",
