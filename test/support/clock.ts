@@ -7,6 +7,8 @@ export interface ManualClock extends Clock {
   advance(ms: number): void
   /** How many tasks wait. */
   readonly waiting: number
+  /** In how many milliseconds each of them is due, the next one first. */
+  readonly dueInMs: readonly number[]
 }
 
 /** A clock that stands at `startMs` until it is moved. */
@@ -29,6 +31,9 @@ export function createManualClock(startMs = 1_000_000): ManualClock {
     },
     get waiting() {
       return tasks.size
+    },
+    get dueInMs() {
+      return [...tasks].map(({ dueMs }) => dueMs - nowMs).sort((a, b) => a - b)
     },
   }
 }

@@ -26,6 +26,8 @@ export interface HttpPeer {
   readonly log: readonly string[]
   /** How many connections are open now. */
   connections(): number
+  /** How many connections were ever opened. */
+  readonly accepted: number
   /** Resolves once no connection is open. */
   idle(): Promise<void>
   /** Resolves once so many requests were heard. */
@@ -70,6 +72,13 @@ export const stream =
 export const event = (message: object, id?: string): string =>
   `${id === undefined ? "" : `id: ${id}\n`}data: ${JSON.stringify(message)}\n\n`
 
+/** An answer in raw bytes, after which the connection is closed. */
+export const raw =
+  (text: string): Answer =>
+  (_, response) => {
+    response.socket?.end(text)
+  }
+
 /** The connection is cut without an answer. */
 export const cut: Answer = ({ text }, response) => {
   void text
@@ -107,6 +116,7 @@ export const initialized = (version = "2025-11-25", session?: string): Answer =>
 /** Starts a peer that answers by a script. Whatever the script does not know gets 404. */
 export async function startHttpPeer(script: Script): Promise<HttpPeer> {
   const heard: Heard[] = []
+  let accepted = 0
   const sockets = new Set<Socket>()
   const left = new Map(Object.entries(script).map(([key, given]) => [key, [given].flat()]))
   let changed = (): void => {}
@@ -138,6 +148,7 @@ export async function startHttpPeer(script: Script): Promise<HttpPeer> {
     response.writeHead(key.startsWith("notifications/") || key === "response" ? 202 : 404).end()
   })
   server.on("connection", (socket) => {
+    accepted += 1
     sockets.add(socket)
     socket.on("close", () => {
       sockets.delete(socket)
@@ -156,6 +167,9 @@ export async function startHttpPeer(script: Script): Promise<HttpPeer> {
       )
     },
     connections: () => sockets.size,
+    get accepted() {
+      return accepted
+    },
     idle: () => when(() => sockets.size === 0),
     until: (count) => when(() => heard.length >= count),
     async close() {

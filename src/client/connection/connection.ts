@@ -51,6 +51,7 @@ export class Connection {
   #writeEnvelope: Envelope | undefined
   #logLevel: LogLevel | undefined
   #noise: Noise | undefined
+  #attempt: Call | undefined
   #reprobing: Promise<void> | undefined
   /** Whether the server itself has shown that the negotiated revision is right. */
   #isConfirmed = false
@@ -67,8 +68,10 @@ export class Connection {
       await this.#negotiate(settings.prior, settings.signal)
       this.#become("connected")
     } catch (error) {
-      this.#error = McpError.is(error) ? error : undefined
-      this.#become("failed")
+      if (this.#state === "connecting") {
+        this.#error = McpError.is(error) ? error : undefined
+        this.#become("failed")
+      }
       await this.#wire?.close()
       throw error
     }
@@ -194,6 +197,7 @@ export class Connection {
     if (this.#state === "connected" || this.#state === "connecting") this.#become("closed")
     const error = new McpError("the client was closed", { kind: "cancelled", reason: "closed" })
     const wire = this.#wire
+    this.#attempt?.fail(error)
     for (const call of wire?.calls() ?? []) call.fail(error)
     this.#questions.close(error)
     await wire?.close()
@@ -206,6 +210,7 @@ export class Connection {
       attempt.fail(tooSlow(dialer.origin, settings.connectTimeoutMs)),
     )
     attempt.onEnd(stop)
+    this.#attempt = attempt
     const { negotiated } = await attempt.run(() =>
       negotiate({
         dialer,
@@ -224,7 +229,7 @@ export class Connection {
           clientInfo: revision.encode.implementation(settings.clientInfo),
         }),
         rewire: (link) => this.#rewire(link, attempt),
-        isOver: () => attempt.isOver,
+        attempt,
       }),
     )
     this.#know(negotiated)

@@ -13,21 +13,24 @@ import type { Revision } from "../../core/revision/revision.js"
 import { era, findAnswered, findRevision, modernVersions, preferredLegacy } from "../../core/revision/table.js"
 import { isJsonObject, type JsonObject } from "../../core/wire/message.js"
 import type { Clock } from "../../store/port.js"
+import type { Call } from "../call.js"
 import type { Dialer, Headers, Link } from "../link.js"
 import { createBackoff } from "./backoff.js"
 import { type Negotiated, toLinkFacts } from "./negotiated.js"
 import {
   authorizationError,
+  errorIn,
   failedProbe,
   isBusy,
   isSilentOrGone,
   isUnclear,
   isUnknownThere,
   noCommonVersion,
+  noTransport,
   pinnedModern,
   silentHandshake,
 } from "./negotiation-error.js"
-import { errorOf, resultOf } from "./outcome.js"
+import { resultOf } from "./outcome.js"
 import type { NegotiationReason, Prior } from "./status.js"
 import { classify, type Reply } from "./verdict.js"
 import type { Wire } from "./wire.js"
@@ -50,7 +53,8 @@ export interface NegotiationParts {
   readonly initializeParams: (revision: Revision) => JsonObject
   /** Makes a wire, and closes the one before it. */
   readonly rewire: (link: Link) => Promise<Wire>
-  readonly isOver: () => boolean
+  /** Ends when nobody waits for the connection any more. */
+  readonly attempt: Pick<Call, "isOver" | "onEnd">
 }
 
 /** A wire on which a revision was settled. */
@@ -66,6 +70,8 @@ export async function negotiate(parts: NegotiationParts): Promise<Settled> {
 
 class Negotiation {
   readonly #parts: NegotiationParts
+  /** Whether the last handshake was refused as by a server that knows no such request at that address. */
+  #isUnknownThere = false
 
   constructor(parts: NegotiationParts) {
     this.#parts = parts
@@ -75,7 +81,7 @@ class Negotiation {
     const { protocol, prior, dialer } = this.#parts
     const wanted = protocol === "auto" || protocol === "modern" || protocol === "legacy" ? protocol : era(protocol)
     const revision = findRevision(protocol)
-    if (wanted === "legacy") return this.#handshake(await this.#dial(), revision ?? preferredLegacy, "pinned")
+    if (wanted === "legacy") return this.#anyHandshake(await this.#dial(), revision ?? preferredLegacy, "pinned")
     const isFitting = prior?.origin === dialer.origin && (protocol === "auto" || era(prior.version) === "modern")
     return prior !== undefined && isFitting ? this.#resume(prior) : this.#probe(await this.#dial(), revision)
   }
@@ -88,7 +94,7 @@ class Negotiation {
     try {
       return await this.#handshake(await this.#dial(), revision, "prior")
     } catch (error) {
-      if (!McpError.is(error, "protocol")) throw error
+      if (!McpError.is(error, "protocol") && !this.#isUnknownThere) throw error
       return this.#probe(await this.#dial(), undefined)
     }
   }
@@ -140,21 +146,19 @@ class Negotiation {
         throw verdict.error
       default:
         if (isPinned) throw pinnedModern(this.#parts.protocol, reply)
-        return this.#fallBack(wire, reply, verdict)
+        return this.#fallBack(wire, verdict, errorIn(reply))
     }
   }
 
   /** The server is older: shakes hands, where the process cannot be used any more with a fresh one. */
-  async #fallBack(wire: Wire, reply: Reply, verdict: Verdict): Promise<Settled> {
+  async #fallBack(wire: Wire, verdict: Verdict, probe: McpError | undefined): Promise<Settled> {
     if (verdict.kind === "reconnect") return this.#handshake(await this.#dial(), preferredLegacy, "fell_back")
+    if (wire.link.kind === "http") return this.#anyHandshake(wire, preferredLegacy, "fell_back", probe)
     try {
       return await this.#handshake(wire, preferredLegacy, "fell_back")
     } catch (error) {
-      if (wire.link.kind === "pipe") {
-        if (!isSilentOrGone(error)) throw error
-        return this.#handshake(await this.#dial(), preferredLegacy, "fell_back")
-      }
-      return this.#deprecated(reply, error)
+      if (!isSilentOrGone(error)) throw error
+      return this.#handshake(await this.#dial(), preferredLegacy, "fell_back")
     }
   }
 
@@ -173,23 +177,19 @@ class Negotiation {
     }
   }
 
-  /** The deprecated transport, last: only where plain requests are not known at that address. */
-  async #deprecated(probe: Reply, error: unknown): Promise<Settled> {
-    const { dialer, deprecated, rewire } = this.#parts
-    if (!deprecated || !(McpError.is(error) && isUnknownThere(error))) throw error
-    const link = dialer.dialDeprecated?.()
-    if (link === undefined) throw error
+  /** The handshake, and on the deprecated transport last: only where plain requests are not known at that address. */
+  async #anyHandshake(wire: Wire, offered: Revision, reason: NegotiationReason, probe?: McpError): Promise<Settled> {
     try {
-      return await this.#handshake(await rewire(link), preferredLegacy, "fell_back")
-    } catch (second) {
-      const text = second instanceof Error ? second.message : String(second)
-      const first = probe.kind === "timeout" ? error : errorOf(probe, "server/discover")
-      throw new McpError(`${error.message}; the deprecated HTTP+SSE transport was tried last: ${text}`, {
-        kind: error.kind,
-        reason: error.reason,
-        ...(error.data === undefined ? {} : { data: error.data }),
-        cause: new AggregateError([first, error, second], "no transport of any era was answered as expected"),
-      })
+      return await this.#handshake(wire, offered, reason)
+    } catch (error) {
+      const { dialer, deprecated, rewire } = this.#parts
+      const link = deprecated && this.#isUnknownThere ? dialer.dialDeprecated?.() : undefined
+      if (link === undefined || !McpError.is(error)) throw error
+      return rewire(link)
+        .then((last) => this.#handshake(last, offered, reason))
+        .catch((last: unknown) => {
+          throw noTransport(error, last, probe)
+        })
     }
   }
 
@@ -205,14 +205,15 @@ class Negotiation {
       const { timeoutMs } = this.#parts
       const reply = await this.#ask(wire, "initialize", params, { headers: undefined, timeoutMs })
       if (isBusy(reply) && (await this.#wait(backoff, reply))) continue
+      this.#isUnknownThere = isUnknownThere(reply)
       if (reply.kind === "timeout") throw silentHandshake(timeoutMs)
       const answered = readInitialize(resultOf(reply, "initialize"))
       const revision = findAnswered(answered.version)
-      if (revision === undefined || !this.#allows(answered.version)) throw noCommonVersion([answered.version])
       const session = reply.kind === "message" ? reply.session : undefined
-      const negotiated = { ...answered, revision, reason }
+      const negotiated = { ...answered, revision: revision ?? offered, reason }
       // What is sent from now on names the session; the stream for what the server says by itself comes after the handshake.
-      wire.adopt(toLinkFacts(negotiated, session, false), revision.closeCancels)
+      wire.adopt(toLinkFacts(negotiated, session, false), negotiated.revision.closeCancels)
+      if (revision === undefined || !this.#allows(answered.version)) throw noCommonVersion([answered.version])
       await wire.notify("notifications/initialized", {})
       return this.#settle(wire, negotiated, session)
     }
@@ -260,12 +261,18 @@ class Negotiation {
 
   /** Waits before a request is sent again, as long as the server asks for; answers whether it is worth it. */
   async #wait(backoff: Iterator<number, void>, reply: Reply): Promise<boolean> {
-    const { clock, maxRetryMs, isOver } = this.#parts
+    const { clock, maxRetryMs, attempt } = this.#parts
     const next = backoff.next()
     const asked = reply.kind === "http" ? reply.retryAfterMs : undefined
-    if (next.done === true || (asked !== undefined && asked > maxRetryMs)) return false
-    await new Promise<void>((resolve) => void clock.after(asked ?? next.value, resolve))
-    return !isOver()
+    if (next.done === true || attempt.isOver || (asked !== undefined && asked > maxRetryMs)) return false
+    await new Promise<void>((resolve) => {
+      const stop = clock.after(asked ?? next.value, resolve)
+      attempt.onEnd(() => {
+        stop()
+        resolve()
+      })
+    })
+    return !attempt.isOver
   }
 }
 
@@ -281,8 +288,16 @@ function fromDiscover(discover: DiscoverResult, revision: Revision, isPinned: bo
 }
 
 function fromPrior(prior: Prior, revision: Revision): Negotiated {
-  const { server, capabilities = {}, instructions } = prior
-  return { revision, version: revision.version, reason: "prior", server, capabilities, instructions }
+  // It was kept outside of here, and may be anything by now.
+  const { server, capabilities, instructions } = prior as unknown as JsonObject
+  return {
+    revision,
+    version: revision.version,
+    reason: "prior",
+    server: readImplementation(server),
+    capabilities: isJsonObject(capabilities) ? capabilities : {},
+    instructions: typeof instructions === "string" ? instructions : undefined,
+  }
 }
 
 function readInitialize(result: JsonObject): Omit<Negotiated, "revision" | "reason"> {

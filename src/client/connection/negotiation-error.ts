@@ -1,7 +1,7 @@
 /** Why no connection came about, as the errors that say so. */
+import { codes, isModernError } from "../../core/error/codes.js"
 import { McpError } from "../../core/error/error.js"
 import { clampText } from "../../core/feature/text.js"
-import { isJsonObject } from "../../core/wire/message.js"
 import type { Outcome } from "../link.js"
 import { errorOf, isPassingStatus, toHttpError } from "./outcome.js"
 import type { Reply } from "./verdict.js"
@@ -22,10 +22,40 @@ export function isSilentOrGone(error: unknown): boolean {
   return McpError.is(error, "timeout") || McpError.is(error, "connection_down")
 }
 
-/** Whether a handshake failed in a way in which servers of the deprecated transport answer a plain request. */
-export function isUnknownThere({ reason, data }: McpError): boolean {
-  const status = isJsonObject(data) ? data["status"] : undefined
-  return reason === "http_status" && (status === 400 || status === 404 || status === 405)
+/**
+ * Whether a handshake was answered as servers of the deprecated transport answer a plain request: with one of three statuses, and
+ * no error that tells of a server of this transport.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#http-sse-transport-2024-11-05
+ */
+export function isUnknownThere(reply: Reply): boolean {
+  if (reply.kind !== "http" && reply.kind !== "message") return false
+  const { status } = reply
+  if (status !== 400 && status !== 404 && status !== 405) return false
+  if (reply.kind === "http") return true
+  const { message } = reply
+  return message.kind === "error" && message.error.code !== codes.methodNotFound && !isModernError(message.error.code)
+}
+
+/** The error that an answer is; undefined when it is none. */
+export function errorIn(reply: Reply): McpError | undefined {
+  const isResult = reply.kind === "message" && reply.message.kind === "result"
+  return isResult || reply.kind === "timeout" ? undefined : errorOf(reply, "server/discover")
+}
+
+/** A handshake that failed on every transport: what failed first is what is shown. */
+export function noTransport(error: McpError, last: unknown, probe: McpError | undefined): McpError {
+  const text = last instanceof Error ? last.message : String(last)
+  const { kind, reason, code, data, retryable } = error
+  const failures = [...(probe === undefined ? [] : [probe]), error, last]
+  return new McpError(`${error.message}; the deprecated HTTP+SSE transport was tried last: ${text}`, {
+    kind,
+    reason,
+    retryable,
+    ...(code === undefined ? {} : { code }),
+    ...(data === undefined ? {} : { data }),
+    cause: new AggregateError(failures, "no transport of any era was answered as expected"),
+  })
 }
 
 /** None of what the server speaks is spoken here. */
