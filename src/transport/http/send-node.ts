@@ -46,25 +46,25 @@ const targetOf = createMemo((text: string): Target => {
   return { protocol, hostname: hostname.replace(/^\[|\]$/g, ""), port, path: pathname + search, host }
 })
 
-/** What a connection had carried when its present request began. */
-interface Mark {
-  readonly read: number
-  readonly written: number
+/** What a connection had carried when it was taken for its present request. */
+interface Marked {
+  bytesReadBefore?: number
+  bytesWrittenBefore?: number
 }
 
 /** The connections of one protocol. */
 class Pool {
   readonly #agent: Agent
   readonly #request: (options: RequestOptions) => ClientRequest
-  readonly #marks = new WeakMap<ClientRequest, Mark>()
   readonly #discarded = new Set<IncomingMessage>()
 
   constructor(agent: Agent, request: (options: RequestOptions) => ClientRequest) {
     this.#agent = agent
     this.#request = request
-    agent.reuseSocket = (socket: Duplex, outgoing) => {
-      const { bytesRead, bytesWritten } = socket as Socket
-      this.#marks.set(outgoing, { read: bytesRead, written: bytesWritten })
+    agent.reuseSocket = (duplex: Duplex, outgoing) => {
+      const socket = duplex as Socket & Marked
+      socket.bytesReadBefore = socket.bytesRead
+      socket.bytesWrittenBefore = socket.bytesWritten
       Agent.prototype.reuseSocket.call(agent, socket, outgoing)
     }
   }
@@ -74,11 +74,10 @@ class Pool {
   }
 
   /** What came of a request on a connection that had been kept: whether anything was written, and whether anything came back. */
-  traceOf(outgoing: ClientRequest): { readonly wrote: boolean; readonly heard: boolean } | undefined {
-    const mark = this.#marks.get(outgoing)
-    const { socket } = outgoing
-    if (mark === undefined || socket === null) return undefined
-    return { wrote: socket.bytesWritten > mark.written, heard: socket.bytesRead > mark.read }
+  traceOf({ socket, reusedSocket }: ClientRequest): { readonly wrote: boolean; readonly heard: boolean } | undefined {
+    if (socket === null || !reusedSocket) return undefined
+    const { bytesRead, bytesWritten, bytesReadBefore = 0, bytesWrittenBefore = 0 }: Socket & Marked = socket
+    return { wrote: bytesWritten > bytesWrittenBefore, heard: bytesRead > bytesReadBefore }
   }
 
   /** Reads a short body to its end, so that its connection can be used again; a long one takes the connection with it. */
@@ -179,8 +178,9 @@ class Exchange implements HttpReply {
       body.on("end", () => {
         if (this.#finish()) sink.end()
       })
-      body.on("error", fail)
-      body.on("close", () => fail(new Error("the connection was closed")))
+      body.on("close", () => fail(body.errored ?? new Error("the connection was closed")))
+      // An error without a listener is only told by its close; what decodes a body insists on one.
+      if (body !== incoming) body.on("error", () => {})
     } catch (error) {
       incoming.destroy()
       queueMicrotask(() => fail(error))

@@ -128,6 +128,32 @@ describe("an event is bounded while it is read", () => {
     expect(told).toEqual([134])
   })
 
+  it("nothing of it is kept beyond the bound, and a gigabyte of it is passed over", () => {
+    const chunk = new Uint8Array(1 << 20).fill(0x78)
+    const told: Told[] = []
+    const reader = createEventReader({
+      maxBytes: 1_000_000,
+      event: ({ data }) => told.push({ data }),
+      retry() {},
+      tooLong: (tooLong) => told.push({ tooLong }),
+    })
+    reader.push(encode("data: "))
+    const before = process.memoryUsage().arrayBuffers
+    for (let round = 0; round < 1_024; round++) reader.push(chunk)
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4_000_000)
+    reader.push(encode("\n\ndata: a\n\n"))
+    expect(told).toEqual([{ tooLong: 6 + chunk.length }, { data: "a" }])
+  })
+
+  it("however small its pieces are, about twice its length is kept", () => {
+    const reader = createEventReader({ maxBytes: 1_000_000, event() {}, retry() {}, tooLong() {} })
+    const piece = encode("x")
+    const before = process.memoryUsage()
+    for (let round = 0; round < 900_000; round++) reader.push(piece)
+    const after = process.memoryUsage()
+    expect(after.arrayBuffers - before.arrayBuffers).toBeLessThan(4_000_000)
+  })
+
   it("many small events in one chunk are no large one", () => {
     expect(readText(event(50).repeat(100), 60)).toHaveLength(100)
   })
