@@ -230,13 +230,14 @@ describe("closing a link", () => {
   it("at the very moment of an answer leaves no connection", { timeout: 3_000 }, async () => {
     for (const answer of [result({}), stream(event({ jsonrpc: "2.0", id: 1, result: {} }))]) {
       const peer = await start({ ping: answer })
-      const { link } = await openLink(peer.url)
+      const { link, clock } = await openLink(peer.url)
       const text = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
       const outbound = { id: 1, method: "ping", text, headers: undefined, caller: undefined, repeatable: true }
       await new Promise<void>((resolve) => {
         link.request(outbound, { message() {}, settle: () => resolve(link.close()) })
       })
       await peer.idle()
+      expect(clock.waiting).toBe(0)
     }
   })
 

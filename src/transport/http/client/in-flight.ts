@@ -93,8 +93,9 @@ export class InFlight implements Sent, StreamListener {
     if (read.kind === "request" || read.kind === "notification") return this.#listener?.message(read)
     const isOurs = read.id === this.#outbound.id || (read.kind === "error" && read.id === undefined)
     if (!isOurs) return this.#noise(`an answer to another request (id ${JSON.stringify(read.id)})`)
-    this.#settle({ kind: "message", message: read, status: this.#status, session: this.#session })
+    // Before the response is told, because whoever hears it may end everything.
     if (this.#place !== undefined) this.#stopTimer = this.#way.clock.after(DRAIN_MS, () => this.#leave())
+    this.#settle({ kind: "message", message: read, status: this.#status, session: this.#session })
   }
 
   other(event: string): void {
