@@ -55,11 +55,16 @@ describe("answers that are ready in one turn", () => {
     expect(left).toEqual(["first"])
   })
 
-  it("do not lend each other the async context of a request", async () => {
+  it.each([
+    { when: "at the end of the turn", laterMs: 0 },
+    { when: "in the middle of a long one", laterMs: 2.1 },
+  ])("do not lend each other the async context of a request $when", async ({ laterMs }) => {
+    const now = vi.spyOn(performance, "now").mockReturnValue(0)
     const storage = new AsyncLocalStorage<string>()
     const departures = new Departures()
     const seen: unknown[] = []
     storage.run("one", () => departures.add({ depart: () => void seen.push(storage.getStore()) }))
+    now.mockReturnValue(laterMs)
     storage.run("other", () => departures.add({ depart: () => void seen.push(storage.getStore()) }))
     await turn()
     expect(seen).toEqual([undefined, undefined])

@@ -18,11 +18,16 @@ export class Departures {
   #waiting: Departing[] = []
   #sinceMs = 0
   #isPlanned = false
-  /** Outside of any request, so that none of them lends its async context to the others. */
-  readonly #endTurn = AsyncResource.bind(() => {
+  /** Lets everything go that waits: outside of any request, so that none lends its async context to the others. */
+  readonly leave = AsyncResource.bind((): void => {
+    const leaving = this.#waiting
+    this.#waiting = []
+    for (const one of leaving) one.depart()
+  })
+  readonly #endTurn = (): void => {
     this.#isPlanned = false
     this.leave()
-  })
+  }
 
   add(one: Departing): void {
     const nowMs = performance.now()
@@ -33,12 +38,5 @@ export class Departures {
       this.#isPlanned = true
       setImmediate(this.#endTurn)
     }
-  }
-
-  /** Lets everything go that waits. */
-  leave(): void {
-    const leaving = this.#waiting
-    this.#waiting = []
-    for (const one of leaving) one.depart()
   }
 }
