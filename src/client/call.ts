@@ -149,6 +149,11 @@ function subjectOf(params: JsonObject | undefined): string | undefined {
   return typeof subject === "string" ? subject : undefined
 }
 
+/** What a call fails with when its client is closed. */
+export function clientClosed(): McpError {
+  return new McpError("the client was closed", { kind: "cancelled", reason: "closed" })
+}
+
 function abortedBy(signal: AbortSignal): McpError {
   return new McpError("the call was aborted by its caller", {
     kind: "cancelled",

@@ -8,8 +8,8 @@ import type { JsonObject } from "../core/wire/message.js"
 import { type ClientEvent, type ClientEvents, clientEvents } from "../observe/client-event.js"
 import { createEmitter, type Emitter, type Listener } from "../observe/emitter.js"
 import { createSystemClock } from "../store/clock.js"
-import { createDeadlines } from "../store/deadlines.js"
-import { Call } from "./call.js"
+import { createDeadlines, type Deadlines } from "../store/deadlines.js"
+import { Call, clientClosed } from "./call.js"
 import { Connection } from "./connection/connection.js"
 import type { ClientStatus, Prior } from "./connection/status.js"
 import { createAnswerer } from "./handler/answerer.js"
@@ -35,7 +35,7 @@ import { createPipeline } from "./pipeline/pipeline.js"
 import { createRetry } from "./pipeline/retry.js"
 import type { Next } from "./pipeline/stage.js"
 import { createTimeout } from "./pipeline/timeout.js"
-import { createTotal } from "./pipeline/total.js"
+import { createTotal, endCalls } from "./pipeline/total.js"
 import { trace } from "./pipeline/trace.js"
 import { createValidate } from "./pipeline/validate.js"
 import { register } from "./registry.js"
@@ -63,6 +63,7 @@ export class Client {
   readonly #settings: ClientSettings
   readonly #connection: Connection
   readonly #tools = new ToolBook()
+  readonly #deadlines: Deadlines
   readonly #events: Emitter<ClientEvents>
   readonly #run: Next
   readonly #unregister: (() => void) | undefined
@@ -74,6 +75,7 @@ export class Client {
     const { clock = createSystemClock({ stepMs: 50, holdsProcess: true }), name } = options
     this.#events = createEmitter(clientEvents, (event, error) => logger.error("a listener failed", { event, error }))
     const deadlines = createDeadlines(clock)
+    this.#deadlines = deadlines
     const answerer = createAnswerer({ handlers, ...capabilityOptions, assigns: calls.assigns, limits, logger })
     const parts = { dialer, settings: this.#settings, answerer, topics: this.#events.topics, clock }
     const connection = new Connection(parts)
@@ -245,7 +247,10 @@ export class Client {
   /** Ends everything: calls in flight fail with kind `cancelled`, and no process, socket or timer is left. Never rejects. */
   async close(): Promise<void> {
     this.#unregister?.()
-    await this.#connection.close()
+    const closing = this.#connection.close()
+    endCalls(this.#deadlines, clientClosed())
+    await closing
+    this.#deadlines.clear()
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -115,8 +115,11 @@ export interface Link {
   /** Opens it. Rejects when it cannot be opened. */
   open(events: LinkEvents): Promise<void>
   request(outbound: Outbound, listener: ReplyListener): Sent
-  /** Sends a notification or a response. Rejects with kind `transport` when it was not taken. */
-  send(text: string, headers: Headers | undefined): Promise<void>
+  /**
+   * Sends a notification or a response. `caller` are the headers of the call that it belongs to. Rejects with kind `transport` when
+   * it was not taken.
+   */
+  send(text: string, headers: Headers | undefined, caller?: HeaderSource): Promise<void>
   adopt(facts: LinkFacts): void
   /** Closes it in an orderly way and resolves once nothing of it is left. Never rejects; the second time is the first. */
   close(): Promise<void>

@@ -20,9 +20,10 @@ import {
 import type { ClientEvents } from "../../observe/client-event.js"
 import type { Topics } from "../../observe/emitter.js"
 import type { Clock } from "../../store/port.js"
-import { Call, type Progress } from "../call.js"
+import { Call, clientClosed, type Progress } from "../call.js"
 import type { Answerer } from "../handler/answerer.js"
 import type { Dialer, Link, Noise } from "../link.js"
+import type { HeaderSource } from "../options.js"
 import type { Attempt } from "../pipeline/stage.js"
 import type { ClientSettings } from "../settings.js"
 import { negotiate } from "./negotiate.js"
@@ -195,7 +196,7 @@ export class Connection {
 
   async close(): Promise<void> {
     if (this.#state === "connected" || this.#state === "connecting") this.#become("closed")
-    const error = new McpError("the client was closed", { kind: "cancelled", reason: "closed" })
+    const error = clientClosed()
     const wire = this.#wire
     this.#attempt?.fail(error)
     for (const call of wire?.calls() ?? []) call.fail(error)
@@ -238,7 +239,7 @@ export class Connection {
   async #rewire(link: Link, attempt: Call): Promise<Wire> {
     const old = this.#wire
     const wire = new Wire(link, {
-      asked: (message, calls) => this.#asked(wire, message, calls),
+      asked: (message, calls, caller) => this.#asked(wire, message, calls, caller),
       told: (message) => this.#told(wire, message),
       gone: (error) => this.#gone(wire, error),
       noise: (noise) => this.#heardNoise(noise),
@@ -284,13 +285,13 @@ export class Connection {
     })
   }
 
-  #asked(wire: Wire, message: RequestMessage, calls: readonly Call[]): void {
+  #asked(wire: Wire, message: RequestMessage, calls: readonly Call[], caller: HeaderSource | undefined): void {
     if (wire !== this.#wire) return
     if (this.#negotiated !== undefined && this.#negotiated.revision.asks !== "push") {
       return this.#heardNoise({ from: "output", text: `a request that the revision does not have: ${message.method}` })
     }
     void this.#questions.ask(message, { calls, revision: this.#negotiated?.revision }, (text) => {
-      wire.link.send(text, undefined).catch((error: unknown) => {
+      wire.link.send(text, undefined, caller).catch((error: unknown) => {
         this.#parts.settings.logger.debug("an answer to the server was lost", { method: message.method, error })
       })
     })
@@ -322,10 +323,15 @@ export class Connection {
       ...(typeof total === "number" ? { total } : {}),
       ...(typeof message === "string" ? { message } : {}),
     }
-    try {
-      onProgress?.(told)
-    } catch (error) {
+    const failed = (error: unknown): void => {
       this.#parts.settings.logger.error("onProgress failed", { method: call.method, error })
+    }
+    try {
+      // It is said to answer nothing; a function that does something later answers a promise all the same.
+      const heard: unknown = onProgress?.(told)
+      if (heard instanceof Promise) heard.catch(failed)
+    } catch (error) {
+      failed(error)
     }
   }
 
@@ -349,7 +355,7 @@ export class Connection {
   }
 
   #down(): McpError {
-    if (this.#state === "closed") return new McpError("the client was closed", { kind: "cancelled", reason: "closed" })
+    if (this.#state === "closed") return clientClosed()
     const text = `not connected to ${this.#parts.dialer.origin}${this.#error === undefined ? "" : `: ${this.#error.message}`}`
     return new McpError(text, { kind: "connection_down", reason: "not_connected", cause: this.#error })
   }

@@ -11,8 +11,8 @@ import type { HeaderSource } from "../options.js"
 
 /** What a wire tells the connection. */
 export interface WireEvents {
-  /** A request of the server; `calls` are those that it is tied to. */
-  asked(message: RequestMessage, calls: readonly Call[]): void
+  /** A request of the server; `calls` are those that it is tied to, `caller` the headers of the one whose answer brought it. */
+  asked(message: RequestMessage, calls: readonly Call[], caller: HeaderSource | undefined): void
   told(message: NotificationMessage): void
   gone(error: McpError): void
   noise(noise: Noise): void
@@ -79,8 +79,8 @@ export class Wire {
   }
 
   /** Sends a notification; one that is lost is lost. */
-  notify(method: string, params: JsonObject, headers?: Headers): Promise<void> {
-    return this.link.send(notificationText(method, params), headers)
+  notify(method: string, params: JsonObject, caller?: HeaderSource): Promise<void> {
+    return this.link.send(notificationText(method, params), undefined, caller)
   }
 
   adopt(facts: LinkFacts, closeCancels: boolean): void {
@@ -119,11 +119,11 @@ export class Wire {
     pending.sent?.letGo()
     if (!pending.isCancellable || this.#closeCancels || this.#isClosed) return
     const params = { requestId: pending.id, reason: NO_LONGER_WANTED }
-    this.notify("notifications/cancelled", params).catch(() => {})
+    this.notify("notifications/cancelled", params, pending.caller).catch(() => {})
   }
 
-  hear(message: RequestMessage | NotificationMessage, calls: readonly Call[]): void {
-    if (message.kind === "request") this.#events.asked(message, calls)
+  hear(message: RequestMessage | NotificationMessage, calls: readonly Call[], caller?: HeaderSource): void {
+    if (message.kind === "request") this.#events.asked(message, calls, caller)
     else this.#events.told(message)
   }
 
@@ -137,16 +137,18 @@ export class Wire {
 export class Pending implements ReplyListener, Cancellable {
   readonly id: number
   readonly call: Call | undefined
+  readonly caller: HeaderSource | undefined
   readonly isCancellable: boolean
   readonly outcome: Promise<Outcome>
   sent: Sent | undefined
   readonly #wire: Wire
   #resolve: (outcome: Outcome) => void = () => {}
 
-  constructor(wire: Wire, { id, call, cancellable }: SendOptions) {
+  constructor(wire: Wire, { id, call, caller, cancellable }: SendOptions) {
     this.#wire = wire
     this.id = id
     this.call = call
+    this.caller = caller
     this.isCancellable = cancellable
     this.outcome = new Promise((resolve) => {
       this.#resolve = resolve
@@ -154,7 +156,7 @@ export class Pending implements ReplyListener, Cancellable {
   }
 
   message(message: RequestMessage | NotificationMessage): void {
-    this.#wire.hear(message, this.call === undefined ? [] : [this.call])
+    this.#wire.hear(message, this.call === undefined ? [] : [this.call], this.caller)
   }
 
   settle(outcome: Outcome): void {

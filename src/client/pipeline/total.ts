@@ -16,19 +16,24 @@ export function createTotal(clock: Clock, deadlines: Deadlines): Stage {
   }
 }
 
+/** Ends every call that is open, whatever it waits for. */
+export function endCalls(deadlines: Deadlines, error: McpError): void {
+  for (const due of deadlines.values()) if (due instanceof TotalDue) due.call.fail(error)
+}
+
 class TotalDue extends Due {
-  readonly #call: Call
+  readonly call: Call
 
   constructor(call: Call, nowMs: number) {
     super()
-    this.#call = call
+    this.call = call
     this.dueMs = nowMs + call.settings.maxTotalTimeoutMs
   }
 
   expire(): void {
-    const { method, subject, settings } = this.#call
+    const { method, subject, settings } = this.call
     const what = subject === undefined ? method : `${method} "${subject}"`
     const text = `${what} took longer than ${settings.maxTotalTimeoutMs} ms in all; maxTotalTimeoutMs of the call or the client says how long it may`
-    this.#call.fail(new McpError(text, { kind: "timeout", reason: "total_timeout", retryable: true }))
+    this.call.fail(new McpError(text, { kind: "timeout", reason: "total_timeout", retryable: true }))
   }
 }

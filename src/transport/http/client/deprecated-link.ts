@@ -14,6 +14,7 @@ import type {
   ReplyListener,
   Sent,
 } from "../../../client/link.js"
+import type { HeaderSource } from "../../../client/options.js"
 import { McpError } from "../../../core/error/error.js"
 import type { Fault } from "../../../core/error/fault.js"
 import { clampText } from "../../../core/feature/text.js"
@@ -75,9 +76,9 @@ class DeprecatedLink implements Link, StreamListener {
     return waiting
   }
 
-  async send(text: string, headers: Headers | undefined): Promise<void> {
+  async send(text: string, headers: Headers | undefined, caller?: HeaderSource): Promise<void> {
     if (this.#end !== undefined) throw this.#end
-    await this.#oneWay.post(this.#target, this.#own(headers), text)
+    await this.#oneWay.post({ url: this.#target, own: this.#own(headers), caller, body: text })
   }
 
   adopt(facts: LinkFacts): void {

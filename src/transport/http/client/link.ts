@@ -15,6 +15,7 @@ import type {
   ReplyListener,
   Sent,
 } from "../../../client/link.js"
+import type { HeaderSource } from "../../../client/options.js"
 import type { McpError } from "../../../core/error/error.js"
 import { type Profile, toProfile } from "./facts.js"
 import { linkClosed } from "./failure.js"
@@ -68,10 +69,10 @@ class HttpLink implements Link, Keeper {
     return request
   }
 
-  async send(text: string, headers: Headers | undefined): Promise<void> {
+  async send(text: string, headers: Headers | undefined, caller?: HeaderSource): Promise<void> {
     if (this.#end !== undefined) throw this.#end
     const own = headers === undefined ? this.#profile.post : { ...this.#profile.post, ...headers }
-    await this.#oneWay.post(this.#way.url, own, text)
+    await this.#oneWay.post({ url: this.#way.url, own, caller, body: text })
   }
 
   adopt(facts: LinkFacts): void {

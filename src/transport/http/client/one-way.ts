@@ -14,8 +14,8 @@ export class OneWay {
   }
 
   /** Posts a message. Rejects with kind `transport` when it was not taken. */
-  async post(url: string, own: Headers, text: string): Promise<void> {
-    const status = await this.#send({ method: "POST", url, own, body: text, repeatable: false })
+  async post(message: Pick<Errand, "url" | "own" | "caller" | "body">): Promise<void> {
+    const status = await this.#send({ method: "POST", repeatable: false, ...message })
     if (!isOk(status)) throw wrongStatus({ what: "a message without an answer", origin: this.#way.origin }, status)
   }
 
