@@ -4,7 +4,7 @@ import { misuse } from "../core/error/error.js"
 import { coerceArguments } from "../core/feature/coerce.js"
 import type { LogLevel } from "../core/feature/log-level.js"
 import type { Operation } from "../core/revision/revision.js"
-import type { JsonObject } from "../core/wire/message.js"
+import type { JsonObject, JsonValue } from "../core/wire/message.js"
 import { type ClientEvent, type ClientEvents, clientEvents } from "../observe/client-event.js"
 import { createEmitter, type Emitter, type Listener } from "../observe/emitter.js"
 import { createSystemClock } from "../store/clock.js"
@@ -66,6 +66,8 @@ export class Client {
   readonly #deadlines: Deadlines
   readonly #events: Emitter<ClientEvents>
   readonly #run: Next
+  /** {@link #run} for what belongs to a call that has its place in line already. */
+  readonly #runAtOnce: Next
   readonly #unregister: (() => void) | undefined
 
   /** @internal */
@@ -82,13 +84,12 @@ export class Client {
     this.#connection = connection
     const operationOf = (method: string): Operation | undefined => connection.revision.methods.get(method)?.operation
     const stages = [
-      trace,
-      createLimit(limits.maxInFlight),
       createTotal(clock, deadlines),
       createInput({ answerer, limits, revision: () => connection.revision }),
       createTimeout(clock, deadlines, () => connection.lastNoise),
       createRetry({
         reissues: () => connection.revision.closeCancels,
+        namesVersion: () => connection.revision.era === "modern",
         operationOf,
         isRepeatableTool: (tool) => this.#tools.find(tool)?.isRepeatable === true,
         renegotiate: (error) => connection.renegotiate(error),
@@ -97,11 +98,12 @@ export class Client {
       createHeaders({
         mirrored: () => (connection.kind === "http" && connection.revision.mirrors ? connection.revision : undefined),
         tools: this.#tools,
-        refreshTools: async () => void (await this.listTools()),
+        refreshTools: (call) => this.#refreshTools(call),
       }),
       createValidate({ tools: this.#tools, isLenient: () => !connection.revision.selfDescribingResults }),
     ]
-    this.#run = createPipeline(stages, (call, attempt) => connection.send(call, attempt))
+    this.#runAtOnce = createPipeline(stages, (call, attempt) => connection.send(call, attempt))
+    this.#run = createPipeline([trace, createLimit(limits.maxInFlight)], this.#runAtOnce)
     this.#unregister = name === undefined ? undefined : register(name, this)
   }
 
@@ -146,10 +148,7 @@ export class Client {
   /** All tools. Those that cannot be called in a valid way are left out, each with an event `client.tool_refused`. */
   async listTools(options?: CallOptions): Promise<ToolList> {
     const { items, meta } = await this.#list("tools/list", "tools", options)
-    const { tools, refused } = this.#tools.read(items)
-    const topic = this.#events.topics["client.tool_refused"]
-    for (const { name, problem } of refused) if (topic.watched) topic.publish({ tool: name, problem })
-    return { tools: tools as unknown as ToolList["tools"], meta }
+    return { tools: this.#learn(items) as unknown as ToolList["tools"], meta }
   }
 
   /** All resources. */
@@ -255,6 +254,23 @@ export class Client {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  /** Takes note of listed tools; answers those that can be used. */
+  #learn(listed: readonly JsonValue[]): readonly JsonObject[] {
+    const { tools, refused } = this.#tools.read(listed)
+    const topic = this.#events.topics["client.tool_refused"]
+    for (const { name, problem } of refused) if (topic.watched) topic.publish({ tool: name, problem })
+    return tools
+  }
+
+  async #refreshTools({ settings, endSignal }: Call): Promise<void> {
+    const { timeoutMs } = settings
+    const { items } = await readPages("tools/list", "tools", this.#settings.limits.maxPages, (params) => {
+      const call = new Call("tools/list", params, { ...settings, onProgress: undefined }, endSignal)
+      return call.run(() => this.#runAtOnce(call, { params, headers: undefined, timeoutMs, isRepeatable: false }))
+    })
+    this.#learn(items)
   }
 
   #list(method: string, member: string, options: CallOptions | undefined): Promise<Pages> {

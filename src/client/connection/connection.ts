@@ -28,7 +28,8 @@ import type { Attempt } from "../pipeline/stage.js"
 import type { ClientSettings } from "../settings.js"
 import { negotiate } from "./negotiate.js"
 import { type Negotiated, toLinkFacts, toPrior } from "./negotiated.js"
-import { resultOf } from "./outcome.js"
+import { noLongerSpoken } from "./negotiation-error.js"
+import { resultOf, unknownType } from "./outcome.js"
 import { Questions } from "./questions.js"
 import type { ClientStatus, ConnectionState, Prior } from "./status.js"
 import { Wire } from "./wire.js"
@@ -143,7 +144,19 @@ export class Connection {
     call.wire = undefined
     const result = resultOf(outcome, method)
     this.#isConfirmed = true
+    if (this.revision.selfDescribingResults && !this.#isKnown(result, extensions)) throw unknownType(method, result)
     return result
+  }
+
+  /**
+   * Whether a result is of a type that the core protocol has, or that an extension may have which was declared.
+   *
+   * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#resulttype
+   */
+  #isKnown({ resultType = "complete" }: JsonObject, declared: JsonObject | undefined): boolean {
+    if (resultType === "complete" || resultType === "input_required") return true
+    const { extensions } = this.#parts.settings.capabilityOptions
+    return typeof resultType === "string" && Object.keys({ ...extensions, ...declared }).length > 0
   }
 
   /** Tells of the keys of a caller's `_meta` that are left out, when somebody wants to know. */
@@ -162,6 +175,7 @@ export class Connection {
 
   /** The level that modern requests ask for from now on. */
   set logLevel(level: LogLevel) {
+    if (this.#state !== "connected") throw this.#down()
     this.#logLevel = level
   }
 
@@ -172,15 +186,7 @@ export class Connection {
     const served = supported.filter((version) => typeof version === "string")
     const picked = pickVersion(served, modernVersions)
     const revision = picked.ok ? findRevision(picked.version) : undefined
-    if (revision === undefined) {
-      const text = `the server no longer speaks ${this.negotiated.version}, and no version of its list is spoken here: ${served.join(", ")}`
-      throw new McpError(text, {
-        kind: "protocol",
-        reason: "no_common_version",
-        code: codes.unsupportedProtocolVersion,
-        cause: error,
-      })
-    }
+    if (revision === undefined) throw noLongerSpoken(this.negotiated.version, served, error)
     this.#adopt({ ...this.negotiated, revision, version: revision.version })
   }
 

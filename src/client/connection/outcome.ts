@@ -33,6 +33,12 @@ export function errorOf(outcome: Outcome, method: string): McpError {
   }
 }
 
+/** The error of a result whose type is not known here, which may not be taken for one that is. */
+export function unknownType(method: string, { resultType }: JsonObject): McpError {
+  const text = `${method}: the result is of a type that is not known: ${clampText(resultType, 60)}`
+  return new McpError(text, { kind: "protocol", reason: "invalid_result" })
+}
+
 /** The errors that servers answered with. */
 const ofPeers = new WeakSet<McpError>()
 

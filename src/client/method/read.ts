@@ -6,8 +6,16 @@ import type { PromptMessage } from "../../core/model/prompt.js"
 import { isJsonObject, type JsonObject, type JsonValue } from "../../core/wire/message.js"
 import type { CompletionResult, PromptResult, ReadResult, ToolCallResult } from "./results.js"
 
+/** Refuses what is not the whole result, such as the task that will have it. */
+function refuseOther({ resultType }: JsonObject, method: string): void {
+  if (resultType === undefined || resultType === "complete") return
+  const text = `${method}: the result is of type ${clampText(resultType, 60)}, which only client.request() gives`
+  throw new McpError(text, { kind: "protocol", reason: "invalid_result" })
+}
+
 /** The list under `member`; refuses anything else. */
 export function readList(result: JsonObject, method: string, member: string): readonly JsonValue[] {
+  refuseOther(result, method)
   const list = result[member]
   if (Array.isArray(list)) return list
   throw invalid(method, `"${member}" as a list`, list)
@@ -20,6 +28,7 @@ export function readMeta({ _meta }: JsonObject): JsonObject | undefined {
 
 /** A result of `tools/call`. */
 export function readToolCall(raw: JsonObject): ToolCallResult {
+  refuseOther(raw, "tools/call")
   const { content = [], structuredContent, isError } = raw
   return {
     // The pipeline has seen that it is a list; what its blocks are is the server's word.
@@ -46,6 +55,7 @@ export function readPrompt(raw: JsonObject): PromptResult {
 
 /** A result of `completion/complete`. */
 export function readCompletion(raw: JsonObject): CompletionResult {
+  refuseOther(raw, "completion/complete")
   const { completion } = raw
   if (!isJsonObject(completion)) throw invalid("completion/complete", '"completion" as an object', completion)
   const { values, total, hasMore } = completion

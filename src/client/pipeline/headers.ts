@@ -9,6 +9,7 @@ import { encodeHeaderValue, HEADER_METHOD, HEADER_NAME } from "../../core/http/h
 import { toParamHeaders } from "../../core/http/param.js"
 import type { Revision } from "../../core/revision/revision.js"
 import { isJsonObject, type JsonObject } from "../../core/wire/message.js"
+import type { Call } from "../call.js"
 import type { Headers } from "../link.js"
 import type { ToolBook } from "../tool-book.js"
 import type { Stage } from "./stage.js"
@@ -18,13 +19,13 @@ export interface HeaderHost {
   /** The revision that is spoken; undefined where no headers are sent, as on a pipe. */
   readonly mirrored: () => Revision | undefined
   readonly tools: ToolBook
-  /** Reads the list of tools again. */
-  readonly refreshTools: () => Promise<void>
+  /** Reads the list of tools again, for a call that is under way. */
+  readonly refreshTools: (call: Call) => Promise<void>
 }
 
 /**
  * Adds `Mcp-Method`, `Mcp-Name` and the `Mcp-Param-*` headers of known tools. A server that finds one missing knows the tool
- * better than the client: the list is read again and the call sent once more.
+ * better than the client: the list is read again and the call sent once more. When that list cannot be had, the first error stands.
  */
 export function createHeaders({ mirrored, tools, refreshTools }: HeaderHost): Stage {
   const mirror = (revision: Revision, method: string, params: JsonObject | undefined): Headers => {
@@ -45,7 +46,9 @@ export function createHeaders({ mirrored, tools, refreshTools }: HeaderHost): St
     if (method !== "tools/call") return send()
     return send().catch(async (error: unknown) => {
       if (!(McpError.is(error) && error.code === codes.headerMismatch) || call.isOver) throw error
-      await refreshTools()
+      await refreshTools(call).catch(() => {
+        throw error
+      })
       return send()
     })
   }
