@@ -89,7 +89,6 @@ export class Client {
       createTimeout(clock, deadlines, () => connection.lastNoise),
       createRetry({
         reissues: () => connection.revision.closeCancels,
-        namesVersion: () => connection.revision.era === "modern",
         operationOf,
         isRepeatableTool: (tool) => this.#tools.find(tool)?.isRepeatable === true,
         renegotiate: (error) => connection.renegotiate(error),
@@ -229,13 +228,17 @@ export class Client {
    * @throws as {@link callTool}.
    */
   request(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonObject> {
-    const settings = resolveCall(this.#settings.calls, options)
-    const meta = options?.meta
-    const whole = meta === undefined ? params : { ...params, _meta: { ...objectAt(params, "_meta"), ...meta } }
-    this.#connection.reportMeta(method, whole)
-    const call = new Call(method, whole, settings, options?.signal)
-    const attempt = { params: whole, headers: undefined, timeoutMs: settings.timeoutMs, isRepeatable: false }
-    return call.run(() => this.#run(call, attempt))
+    try {
+      const settings = resolveCall(this.#settings.calls, options)
+      const meta = options?.meta
+      const whole = meta === undefined ? params : { ...params, _meta: { ...objectAt(params, "_meta"), ...meta } }
+      this.#connection.reportMeta(method, whole)
+      const call = new Call(method, whole, settings, options?.signal)
+      const attempt = { params: whole, headers: undefined, timeoutMs: settings.timeoutMs, isRepeatable: false }
+      return call.run(() => this.#run(call, attempt))
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   /** Calls `listener` with every such event. Answers the function that ends it. */

@@ -41,6 +41,9 @@ const CLIENT_INFO: Implementation = { name: "conduit-mcp", version: "0.1.0" }
 
 const ELICITATION = ["form", "url"] as const
 
+/** The longest time that timers of every platform can wait for. */
+const LONGEST_MS = 2 ** 31 - 1
+
 /**
  * Checks options and fills in their defaults.
  *
@@ -103,6 +106,7 @@ export function resolveCall(defaults: CallSettings, options: CallOptions | undef
 }
 
 function positive(name: string, value: number): number {
-  if (value > 0 && value <= 2 ** 31 - 1) return value
-  throw misuse("invalid_option", `${name} must be a number of milliseconds above 0, not ${String(value)}`)
+  if (value > 0 && value <= LONGEST_MS) return value
+  const text = `${name} must be a number of milliseconds above 0 and at most ${LONGEST_MS}, not ${String(value)}`
+  throw misuse("invalid_option", text)
 }

@@ -179,8 +179,12 @@ export class Connection {
     this.#logLevel = level
   }
 
-  /** Speaks the best version that the error lists; throws when there is none. The era stays: nothing is ever downgraded. */
-  renegotiate(error: McpError): void {
+  /**
+   * Speaks the best version that the error lists; throws when there is none. The era stays: nothing is ever downgraded, and what
+   * was settled by a handshake is not settled anew. Answers whether it was.
+   */
+  renegotiate(error: McpError): boolean {
+    if (this.revision.era !== "modern") return false
     const { data } = error
     const supported = isJsonObject(data) && Array.isArray(data["supported"]) ? data["supported"] : []
     const served = supported.filter((version) => typeof version === "string")
@@ -188,6 +192,7 @@ export class Connection {
     const revision = picked.ok ? findRevision(picked.version) : undefined
     if (revision === undefined) throw noLongerSpoken(this.negotiated.version, served, error)
     this.#adopt({ ...this.negotiated, revision, version: revision.version })
+    return true
   }
 
   /** Negotiates anew when the verdict came from outside and the server does not bear it out; answers whether it did. */

@@ -59,13 +59,34 @@ export function noTransport(error: McpError, last: unknown, probe: McpError | un
 }
 
 /** None of what the server speaks is spoken here. */
-export function noCommonVersion(served: readonly string[]): McpError {
-  const given = served.map((version) => clampText(version, 40)).join(", ")
-  return new McpError(`no common protocol version: the server offers ${given === "" ? "none" : given}`, {
-    kind: "protocol",
-    reason: "no_common_version",
-    data: { served: served.map((version) => clampText(version, 40)) },
-  })
+export function noCommonVersion(versions: readonly string[]): McpError {
+  const served = shown(versions)
+  const text = `no common protocol version: the server offers ${list(served)}`
+  return new McpError(text, { kind: "protocol", reason: "no_common_version", data: { served } })
+}
+
+/** The server takes the version no more that was settled, and nothing that it takes in its place is spoken here. */
+export function noLongerSpoken(version: string, versions: readonly string[], cause: McpError): McpError {
+  const served = shown(versions)
+  return new McpError(
+    `the server no longer speaks ${version}, and no version of its list is spoken here: ${list(served)}`,
+    {
+      kind: "protocol",
+      reason: "no_common_version",
+      code: codes.unsupportedProtocolVersion,
+      data: { served },
+      cause,
+    },
+  )
+}
+
+/** Versions as a server lists them, fit to be shown. */
+function shown(versions: readonly string[]): readonly string[] {
+  return versions.slice(0, 10).map((version) => clampText(version, 40))
+}
+
+function list(served: readonly string[]): string {
+  return served.length === 0 ? "none" : served.join(", ")
 }
 
 /** The options ask for the modern era, and the server is older. */

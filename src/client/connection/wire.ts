@@ -2,7 +2,8 @@
  * A link in use: numbers requests, finds who waits for what comes back, and hands what the server says of its own to the
  * connection. It knows ids and calls, and nothing of eras.
  */
-import type { McpError } from "../../core/error/error.js"
+import { type McpError, misuse } from "../../core/error/error.js"
+import { clampText } from "../../core/feature/text.js"
 import { notificationText, request } from "../../core/wire/build.js"
 import type { JsonObject, Message, NotificationMessage, RequestId, RequestMessage } from "../../core/wire/message.js"
 import type { Call, Cancellable } from "../call.js"
@@ -71,9 +72,9 @@ export class Wire {
 
   send(options: SendOptions): Pending {
     const { id, method, params, headers, caller, repeatable } = options
+    const text = textOf(id, method, params)
     const pending = new Pending(this, options)
     this.#open.set(id, pending)
-    const text = JSON.stringify(request(id, method, params))
     pending.sent = this.link.request({ id, method, text, headers, caller, repeatable }, pending)
     return pending
   }
@@ -129,7 +130,20 @@ export class Wire {
 
   #hear(message: Message): void {
     if (message.kind === "request" || message.kind === "notification") this.hear(message, this.calls())
-    else this.#events.noise({ from: "output", text: `an answer to no request (id ${String(message.id)})` })
+    else this.#events.noise({ from: "output", text: `an answer to no request (id ${clampText(message.id, 60)})` })
+  }
+}
+
+/** A request as text; throws when the params of a caller are no JSON. */
+function textOf(id: number, method: string, params: JsonObject | undefined): string {
+  try {
+    return JSON.stringify(request(id, method, params))
+  } catch (error) {
+    throw misuse(
+      "invalid_option",
+      `${clampText(method, 100)}: the params cannot be sent as JSON: ${clampText(error)}`,
+      error,
+    )
   }
 }
 

@@ -17,8 +17,8 @@ export interface RetryHost {
   readonly operationOf: (method: string) => Operation | undefined
   /** Whether calling the tool twice is like calling it once. */
   readonly isRepeatableTool: (name: string) => boolean
-  /** Speaks another version from now on, by what the server listed; throws when there is none. */
-  readonly renegotiate: (error: McpError) => void
+  /** Speaks another version from now on, by what the server listed; answers whether that is possible, throws when there is none. */
+  readonly renegotiate: (error: McpError) => boolean
   /** Finds out anew what the server speaks when the verdict was not its own; answers whether it did. */
   readonly reprobe: (error: McpError) => Promise<boolean>
 }
@@ -47,10 +47,7 @@ export function createRetry(host: RetryHost): Stage {
   const isWorthIt = async (call: Call, error: unknown): Promise<boolean> => {
     if (!McpError.is(error) || call.isOver) return false
     if (await host.reprobe(error)) return true
-    if (error.code === codes.unsupportedProtocolVersion) {
-      host.renegotiate(error)
-      return true
-    }
+    if (error.code === codes.unsupportedProtocolVersion) return host.renegotiate(error)
     return isBroken(error) && host.reissues() && isRepeatable(call)
   }
 
