@@ -2,18 +2,24 @@
 /** The client: the methods of a server as functions, over one negotiated connection and one pipeline. */
 import { misuse } from "../core/error/error.js"
 import { coerceArguments } from "../core/feature/coerce.js"
+import type { ListenFilter } from "../core/feature/listen.js"
 import type { LogLevel } from "../core/feature/log-level.js"
 import type { Operation } from "../core/revision/revision.js"
 import type { JsonObject, JsonValue } from "../core/wire/message.js"
 import { type ClientEvent, type ClientEvents, clientEvents } from "../observe/client-event.js"
 import { createEmitter, type Emitter, type Listener } from "../observe/emitter.js"
-import { createSystemClock } from "../store/clock.js"
+import { createSystemClock, holdProcess } from "../store/clock.js"
 import { createDeadlines, type Deadlines } from "../store/deadlines.js"
 import { Call, clientClosed } from "./call.js"
+import { Changes } from "./changes.js"
 import { Connection } from "./connection/connection.js"
 import type { ClientStatus, Prior } from "./connection/status.js"
 import { createAnswerer } from "./handler/answerer.js"
 import type { Dialer } from "./link.js"
+import { type ListenTarget, offeredBy, toFilter } from "./listen/listen.js"
+import { ChangeQueue, type HeardChange } from "./listen/queue.js"
+import { Subscriptions } from "./listen/session.js"
+import { listenOnStream, type OpenStream, type StreamHears, type StreamHost } from "./listen/stream.js"
 import { type Pages, readPages } from "./method/lists.js"
 import { readCompletion, readContents, readPrompt, readToolCall } from "./method/read.js"
 import type {
@@ -28,7 +34,7 @@ import type {
   ToolList,
 } from "./method/results.js"
 import type { CallOptions, ClientOptions } from "./options.js"
-import { createHeaders } from "./pipeline/headers.js"
+import { createHeaders, mirrorHeaders } from "./pipeline/headers.js"
 import { createInput } from "./pipeline/input.js"
 import { createLimit } from "./pipeline/limit.js"
 import { createPipeline } from "./pipeline/pipeline.js"
@@ -64,6 +70,10 @@ export class Client {
   readonly #connection: Connection
   readonly #tools = new ToolBook()
   readonly #deadlines: Deadlines
+  readonly #changes = new Changes()
+  readonly #subscriptions: Subscriptions
+  readonly #streamHost: StreamHost
+  readonly #listening = new Set<ChangeQueue>()
   readonly #events: Emitter<ClientEvents>
   readonly #run: Next
   /** {@link #run} for what belongs to a call that has its place in line already. */
@@ -79,7 +89,14 @@ export class Client {
     const deadlines = createDeadlines(clock)
     this.#deadlines = deadlines
     const answerer = createAnswerer({ handlers, ...capabilityOptions, assigns: calls.assigns, limits, logger })
-    const parts = { dialer, settings: this.#settings, answerer, topics: this.#events.topics, clock }
+    const parts = {
+      dialer,
+      settings: this.#settings,
+      answerer,
+      topics: this.#events.topics,
+      clock,
+      changes: this.#changes,
+    }
     const connection = new Connection(parts)
     this.#connection = connection
     const operationOf = (method: string): Operation | undefined => connection.revision.methods.get(method)?.operation
@@ -88,6 +105,7 @@ export class Client {
       createInput({ answerer, limits, revision: () => connection.revision }),
       createTimeout(clock, deadlines, () => connection.lastNoise),
       createRetry({
+        heals: this.#settings.reconnect,
         reissues: () => connection.revision.closeCancels,
         operationOf,
         isRepeatableTool: (tool) => this.#tools.find(tool)?.isRepeatable === true,
@@ -103,6 +121,12 @@ export class Client {
     ]
     this.#runAtOnce = createPipeline(stages, (call, attempt) => connection.send(call, attempt))
     this.#run = createPipeline([trace, createLimit(limits.maxInFlight)], this.#runAtOnce)
+    this.#subscriptions = new Subscriptions({
+      changes: this.#changes,
+      request: (method, params) => this.request(method, params),
+      onRenewed: (run) => connection.onRenewed(run),
+    })
+    this.#streamHost = { clock, limits, open: (filter, hears) => this.#openStream(filter, hears) }
     this.#unregister = name === undefined ? undefined : register(name, this)
   }
 
@@ -223,6 +247,42 @@ export class Client {
   }
 
   /**
+   * Listens to changes of the server, in either era, until the iteration ends: by a stream of its own in the modern era, by
+   * subscriptions in a legacy session. A change that comes again before it is read is told once. When listening was interrupted,
+   * each change that may have been missed is told with `synthetic: true`. Ends by itself when the server tells nothing of it.
+   *
+   * @throws `McpError` from the iteration: when the server refuses, or the stream is lost more often than `limits.maxReconnects`.
+   * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
+   */
+  listen(target: ListenTarget): AsyncIterableIterator<HeardChange> {
+    const { revision, negotiated } = this.#connection
+    const filter = toFilter(target)
+    const release = holdProcess()
+    let stop = (): void => {}
+    const queue: ChangeQueue = new ChangeQueue(() => {
+      release()
+      this.#listening.delete(queue)
+      stop()
+    })
+    this.#listening.add(queue)
+    if (revision.methods.has("subscriptions/listen")) stop = listenOnStream(this.#streamHost, filter, queue)
+    else {
+      const offered = offeredBy(negotiated.capabilities, filter)
+      if (Object.keys(offered).length === 0) queue.end()
+      else stop = this.#subscriptions.listen(offered, queue)
+    }
+    return queue
+  }
+
+  #openStream(filter: ListenFilter, hears: StreamHears): Promise<OpenStream> {
+    const method = "subscriptions/listen"
+    const call = new Call(method, undefined, this.#settings.calls, undefined)
+    const { revision, kind } = this.#connection
+    const headers = kind === "http" && revision.mirrors ? mirrorHeaders(revision, method, undefined) : undefined
+    return this.#connection.openStream(call, { notifications: filter as JsonObject }, headers, hears)
+  }
+
+  /**
    * Sends any request, and resolves to its result as it came.
    *
    * @throws as {@link callTool}.
@@ -249,6 +309,7 @@ export class Client {
   /** Ends everything: calls in flight fail with kind `cancelled`, and no process, socket or timer is left. Never rejects. */
   async close(): Promise<void> {
     this.#unregister?.()
+    for (const queue of [...this.#listening]) void queue.return()
     const closing = this.#connection.close()
     endCalls(this.#deadlines, clientClosed())
     await closing

@@ -25,7 +25,7 @@ export interface ClientLimits {
   readonly exitMs: number
   /** How long a server may be asked to be let alone before a stream is opened again. Default 60,000; more is cut to it. */
   readonly maxRetryMs: number
-  /** How many times in a row a stream is opened again without any event in between. Default 5. */
+  /** How many times in a row a stream, or the connection, is made again without any sign of life in between. Default 5. */
   readonly maxReconnects: number
 }
 

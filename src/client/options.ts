@@ -85,6 +85,11 @@ export interface ClientOptions {
   readonly signal?: AbortSignal
   /** Given to every handler. */
   readonly assigns?: Readonly<Record<string, unknown>>
+  /**
+   * Whether a connection that is lost is made again: a process started anew, a forgotten session opened again. Calls that are made
+   * meanwhile wait. Default true.
+   */
+  readonly reconnect?: boolean
   /** Whether to hold a stream open for what a legacy server says outside of calls. Default true. */
   readonly standby?: boolean
   /** Whether to try the deprecated HTTP+SSE transport last. Default true. */

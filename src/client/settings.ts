@@ -28,6 +28,7 @@ export interface ClientSettings {
   readonly connectTimeoutMs: number
   readonly signal: AbortSignal | undefined
   readonly coerceArguments: boolean
+  readonly reconnect: boolean
   readonly standby: boolean
   readonly deprecatedSse: boolean
   readonly limits: ClientLimits
@@ -71,6 +72,7 @@ export function resolveSettings(options: ClientOptions): ClientSettings {
     connectTimeoutMs: positive("connectTimeoutMs", options.connectTimeoutMs ?? 60_000),
     signal: options.signal,
     coerceArguments: options.coerceArguments ?? false,
+    reconnect: options.reconnect ?? true,
     standby: options.standby ?? true,
     deprecatedSse: options.deprecatedSse ?? true,
     limits: resolveClientLimits(options.limits),

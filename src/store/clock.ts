@@ -56,3 +56,12 @@ function unref(timer: unknown): void {
   if (typeof timer === "object" && timer !== null && "unref" in timer && typeof timer.unref === "function")
     timer.unref()
 }
+
+/** Keeps the process alive until the function that is answered is called: for waits that have no deadline. */
+export function holdProcess(): () => void {
+  const timer = setInterval(() => {}, LONGEST_MS)
+  return () => clearInterval(timer)
+}
+
+/** The longest interval that a timer of the platform can have. */
+const LONGEST_MS = 2 ** 31 - 1

@@ -213,7 +213,7 @@ describe("the deprecated transport", () => {
 
   it("that is lost fails what is in flight, and every later call", async () => {
     const { peer, end } = await startOld({ "tools/call": () => end() }, plain(404))
-    const { client, clock } = await open(peer)
+    const { client, clock } = await open(peer, { reconnect: false })
     expect(await failureOf(client.callTool("t"))).toMatchObject({
       kind: "connection_down",
       reason: "pipe_closed",

@@ -7,3 +7,12 @@ export function* createBackoff(times = 3, firstMs = 200, factor = 2): Generator<
     yield Math.round(fullMs / 2 + (Math.random() * fullMs) / 2)
   }
 }
+
+const FIRST_MS = 250
+
+/** How long to wait before an attempt, counted from 1: the first at once, then longer and longer, each with some chance in it. */
+export function delayOf(attempt: number, maxMs: number): number {
+  if (attempt <= 1) return 0
+  const fullMs = Math.min(FIRST_MS * 2 ** (attempt - 2), maxMs)
+  return Math.round(fullMs / 2 + (Math.random() * fullMs) / 2)
+}

@@ -1,37 +1,36 @@
 /**
- * One negotiated connection: what is sent over it, what the server says over it, and what is known of it. It owns the wire, and
- * changes it when a negotiation needs a fresh one.
+ * One connection to one server, for as long as the client is open: what is sent over it, what is known of it, and how it comes back
+ * when it is lost. The decisions are those of `step.ts`; this is the shell that runs them.
  */
 import { codes } from "../../core/error/codes.js"
 import { McpError } from "../../core/error/error.js"
-import { createEnvelope, droppedMetaKeys, type Envelope } from "../../core/feature/envelope.js"
+import { droppedMetaKeys } from "../../core/feature/envelope.js"
 import type { LogLevel } from "../../core/feature/log-level.js"
-import { isProgressToken } from "../../core/feature/progress.js"
-import { clientCapabilities } from "../../core/negotiate/client-capabilities.js"
+import { clampText } from "../../core/feature/text.js"
 import { pickVersion } from "../../core/negotiate/version.js"
 import type { Revision } from "../../core/revision/revision.js"
-import { findRevision, modernVersions } from "../../core/revision/table.js"
-import {
-  isJsonObject,
-  type JsonObject,
-  type NotificationMessage,
-  type RequestMessage,
-} from "../../core/wire/message.js"
+import { findRevision, modernVersions, preferredLegacy } from "../../core/revision/table.js"
+import { isJsonObject, type JsonObject } from "../../core/wire/message.js"
 import type { ClientEvents } from "../../observe/client-event.js"
 import type { Topics } from "../../observe/emitter.js"
 import type { Clock } from "../../store/port.js"
-import { Call, clientClosed, type Progress } from "../call.js"
+import { Call, clientClosed } from "../call.js"
+import type { Changes } from "../changes.js"
 import type { Answerer } from "../handler/answerer.js"
-import type { Dialer, Link, Noise } from "../link.js"
-import type { HeaderSource } from "../options.js"
+import type { Dialer, Headers, Link, Noise } from "../link.js"
+import type { OpenStream, StreamHears } from "../listen/stream.js"
 import type { Attempt } from "../pipeline/stage.js"
 import type { ClientSettings } from "../settings.js"
+import { delayOf } from "./backoff.js"
+import { type HandshakeParts, type Settled, shakeHands } from "./handshake.js"
+import { Inbox } from "./inbox.js"
 import { negotiate } from "./negotiate.js"
 import { type Negotiated, toLinkFacts, toPrior } from "./negotiated.js"
 import { noLongerSpoken } from "./negotiation-error.js"
-import { resultOf, unknownType } from "./outcome.js"
-import { Questions } from "./questions.js"
+import { isSessionLost, resultOf, sessionLost, unknownType } from "./outcome.js"
+import { bareParams, createSpeech, initializeParams, type Speech } from "./speech.js"
 import type { ClientStatus, ConnectionState, Prior } from "./status.js"
+import { type Effect, type LifeEvent, type Phase, step } from "./step.js"
 import { Wire } from "./wire.js"
 
 /** What a connection is made of. */
@@ -41,42 +40,53 @@ export interface ConnectionParts {
   readonly answerer: Answerer
   readonly topics: Topics<ClientEvents>
   readonly clock: Clock
+  readonly changes: Changes
+}
+
+/** Somebody who waits for the connection to come back. */
+interface Waiting {
+  release(): void
+  reject(error: McpError): void
+}
+
+const STATES: Readonly<Record<Phase["kind"], ConnectionState>> = {
+  connecting: "connecting",
+  up: "connected",
+  waiting: "reconnecting",
+  healing: "reconnecting",
+  down: "failed",
+  closed: "closed",
 }
 
 export class Connection {
   readonly #parts: ConnectionParts
-  readonly #questions: Questions
-  #state: ConnectionState = "connecting"
-  #error: McpError | undefined
+  readonly #inbox: Inbox
+  readonly #waiting = new Set<Waiting>()
+  readonly #renewals = new Set<() => void>()
+  #phase: Phase = { kind: "connecting" }
   #wire: Wire | undefined
   #negotiated: Negotiated | undefined
-  #writeEnvelope: Envelope | undefined
+  #speech: Speech | undefined
   #logLevel: LogLevel | undefined
-  #noise: Noise | undefined
-  #attempt: Call | undefined
   #reprobing: Promise<void> | undefined
-  /** Whether the server itself has shown that the negotiated revision is right. */
-  #isConfirmed = false
+  /** What is being negotiated at the moment. */
+  #attempt: Call | undefined
+  #stopWaiting: (() => void) | undefined
+  /** Whether the verdict about the server is an earlier one, which it has not borne out yet. */
+  #isGiven = false
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts
-    this.#questions = new Questions(parts.answerer)
+    const { answerer, topics, changes, settings } = parts
+    const { logger } = settings
+    this.#inbox = new Inbox({ answerer, topics, changes, logger, revision: () => this.#negotiated?.revision })
   }
 
   /** Opens the link and finds out what the server speaks. */
   async open(): Promise<void> {
-    const { settings } = this.#parts
-    try {
-      await this.#negotiate(settings.prior, settings.signal)
-      this.#become("connected")
-    } catch (error) {
-      if (this.#state === "connecting") {
-        this.#error = McpError.is(error) ? error : undefined
-        this.#become("failed")
-      }
-      await this.#wire?.close()
-      throw error
-    }
+    const { prior, signal } = this.#parts.settings
+    await this.#negotiate(prior, signal)
+    this.#happen({ kind: "made" })
   }
 
   get negotiated(): Negotiated {
@@ -94,16 +104,16 @@ export class Connection {
 
   /** The last thing that came and was no message. */
   get lastNoise(): Noise | undefined {
-    return this.#noise
+    return this.#inbox.lastNoise
   }
 
   get status(): ClientStatus {
     const negotiated = this.#negotiated
     return {
-      state: this.#state,
+      state: STATES[this.#phase.kind],
       era: negotiated?.revision.era,
       version: negotiated?.version,
-      reason: this.#error?.reason ?? negotiated?.reason,
+      reason: "cause" in this.#phase ? this.#phase.cause.reason : negotiated?.reason,
       origin: this.#parts.dialer.origin,
       server: negotiated?.server,
     }
@@ -113,39 +123,74 @@ export class Connection {
     return this.#negotiated === undefined ? undefined : toPrior(this.#negotiated, this.#parts.dialer.origin)
   }
 
-  /** Sends one request of a call and resolves to its result. */
+  /** Sends one request of a call and resolves to its result. Waits for a connection that is coming back. */
   async send(call: Call, attempt: Attempt): Promise<JsonObject> {
+    if (this.#phase.kind !== "up") await this.#ready(call)
     const wire = this.#wire
-    const write = this.#writeEnvelope
-    if (this.#state !== "connected" || wire === undefined || write === undefined) throw this.#down()
+    const speech = this.#speech
+    if (this.#phase.kind !== "up" || wire === undefined || speech === undefined) throw this.#down()
+    const { generation } = this.#phase
     const { method, settings } = call
-    const { extensions } = settings
+    const { headers, isRepeatable: repeatable, traceparent } = attempt
     const id = wire.nextId()
-    const wantsProgress = settings.onProgress !== undefined || settings.resetTimeoutOnProgress
-    const params = write(attempt.params, {
-      clientCapabilities: extensions === undefined ? undefined : this.#capabilities(this.revision, extensions),
-      logLevel: this.#logLevel,
-      progressToken: wantsProgress ? id : undefined,
-      traceparent: attempt.traceparent,
-    })
-    const { headers, isRepeatable: repeatable } = attempt
-    const pending = wire.send({
-      id,
-      method,
-      params,
-      call,
-      headers,
-      caller: settings.headers,
-      repeatable,
-      cancellable: true,
-    })
+    const progressToken = settings.onProgress !== undefined || settings.resetTimeoutOnProgress ? id : undefined
+    const params = speech.write(attempt.params, { settings, progressToken, traceparent, logLevel: this.#logLevel })
+    const caller = settings.headers
+    const pending = wire.send({ id, method, params, call, headers, caller, repeatable, cancellable: true })
     call.wire = pending
     const outcome = await pending.outcome
     call.wire = undefined
+    if (wire.hasSession && isSessionLost(outcome)) {
+      const error = sessionLost(method)
+      this.#happen({ kind: "session_lost", generation, error })
+      throw error
+    }
     const result = resultOf(outcome, method)
-    this.#isConfirmed = true
-    if (this.revision.selfDescribingResults && !this.#isKnown(result, extensions)) throw unknownType(method, result)
+    this.#isGiven = false
+    this.#happen({ kind: "proved" })
+    if (this.revision.selfDescribingResults && !this.#isKnown(result, settings.extensions))
+      throw unknownType(method, result)
     return result
+  }
+
+  /** Opens a stream of changes, which has no deadline. `call` ends the wait for a connection that is coming back. */
+  async openStream(
+    call: Call,
+    params: JsonObject,
+    headers: Headers | undefined,
+    hears: StreamHears,
+  ): Promise<OpenStream> {
+    if (this.#phase.kind !== "up") await this.#ready(call)
+    const wire = this.#wire
+    const speech = this.#speech
+    if (this.#phase.kind !== "up" || wire === undefined || speech === undefined) throw this.#down()
+    const { method, settings } = call
+    const id = wire.nextId()
+    const facts = { settings, progressToken: undefined, traceparent: undefined, logLevel: this.#logLevel }
+    const unfollow = this.#inbox.follow(id, hears)
+    const pending = wire.send({
+      id,
+      method,
+      params: speech.write(params, facts),
+      call: undefined,
+      headers,
+      caller: settings.headers,
+      repeatable: true,
+      cancellable: true,
+    })
+    return {
+      ended: pending.outcome.finally(unfollow),
+      cancel: () => {
+        unfollow()
+        pending.cancel(clientClosed())
+      },
+    }
+  }
+
+  /** Calls `run` each time the connection has come back. Answers the function that ends it. */
+  onRenewed(run: () => void): () => void {
+    this.#renewals.add(run)
+    return () => void this.#renewals.delete(run)
   }
 
   /**
@@ -169,13 +214,13 @@ export class Connection {
 
   /** Sends a notification. */
   async notify(method: string, params: JsonObject): Promise<void> {
-    if (this.#state !== "connected" || this.#wire === undefined) throw this.#down()
+    if (this.#phase.kind !== "up" || this.#wire === undefined) throw this.#down()
     await this.#wire.notify(method, params)
   }
 
-  /** The level that modern requests ask for from now on. */
+  /** The level of what the server is to log: said with every modern request, and again in every legacy session. */
   set logLevel(level: LogLevel) {
-    if (this.#state !== "connected") throw this.#down()
+    if (this.#phase.kind === "closed" || this.#phase.kind === "down") throw this.#down()
     this.#logLevel = level
   }
 
@@ -191,13 +236,15 @@ export class Connection {
     const picked = pickVersion(served, modernVersions)
     const revision = picked.ok ? findRevision(picked.version) : undefined
     if (revision === undefined) throw noLongerSpoken(this.negotiated.version, served, error)
-    this.#adopt({ ...this.negotiated, revision, version: revision.version })
+    const negotiated = { ...this.negotiated, revision, version: revision.version }
+    this.#wire?.adopt(toLinkFacts(negotiated, undefined, false), revision.closeCancels)
+    this.#know(negotiated)
     return true
   }
 
   /** Negotiates anew when the verdict came from outside and the server does not bear it out; answers whether it did. */
   async reprobe(error: McpError): Promise<boolean> {
-    if (this.#isConfirmed || this.#negotiated?.reason !== "prior" || !isForeign(error)) return false
+    if (!this.#isGiven || !isForeign(error)) return false
     this.#reprobing ??= this.#negotiate(undefined, undefined).finally(() => {
       this.#reprobing = undefined
     })
@@ -205,55 +252,168 @@ export class Connection {
     return true
   }
 
+  /** Ends it for good. Never rejects; the second time is the first. */
   async close(): Promise<void> {
-    if (this.#state === "connected" || this.#state === "connecting") this.#become("closed")
+    this.#happen({ kind: "close" })
     const error = clientClosed()
-    const wire = this.#wire
     this.#attempt?.fail(error)
-    for (const call of wire?.calls() ?? []) call.fail(error)
-    this.#questions.close(error)
-    await wire?.close()
+    this.#stopWaiting?.()
+    this.#reject(error)
+    for (const call of this.#wire?.calls() ?? []) call.fail(error)
+    this.#inbox.close(error)
+    await this.#wire?.close()
+  }
+
+  #happen(event: LifeEvent): void {
+    const { reconnect, limits } = this.#parts.settings
+    const { phase, effects } = step(this.#phase, event, { heals: reconnect, maxAttempts: limits.maxReconnects })
+    this.#phase = phase
+    for (const effect of effects) this.#run(effect)
+  }
+
+  #run(effect: Effect): void {
+    switch (effect.kind) {
+      case "tell":
+        return this.#tell()
+      case "release":
+        for (const waiting of [...this.#waiting]) waiting.release()
+        return
+      case "reject":
+        return this.#reject(effect.error)
+      case "wait": {
+        const { clock, settings } = this.#parts
+        const delayMs = delayOf(effect.attempt, settings.limits.maxRetryMs)
+        this.#stopWaiting = clock.after(delayMs, () => this.#happen({ kind: "due" }))
+        return
+      }
+      case "negotiate":
+        return void this.#heal(() => this.#negotiate(this.prior, undefined))
+      case "reinitialize":
+        return void this.#heal(() => this.#reinitialize())
+    }
+  }
+
+  async #heal(make: () => Promise<void>): Promise<void> {
+    try {
+      await make()
+    } catch (error) {
+      return this.#happen({ kind: "failed", error: asDown(error) })
+    }
+    this.#happen({ kind: "made" })
+    this.#restoreLogLevel()
+    for (const run of [...this.#renewals]) run()
+  }
+
+  /** A new legacy session knows nothing of the level that the one before was told. */
+  #restoreLogLevel(): void {
+    const level = this.#logLevel
+    const { settings } = this.#parts
+    const method = "logging/setLevel"
+    if (level === undefined || this.#phase.kind !== "up" || !this.revision.methods.has(method)) return
+    const call = new Call(method, { level }, settings.calls, undefined)
+    const attempt = { params: { level }, headers: undefined, timeoutMs: settings.calls.timeoutMs, isRepeatable: true }
+    call
+      .run(() => this.send(call, attempt))
+      .catch((error: unknown) => {
+        settings.logger.debug("the log level was not restored", { error })
+      })
+  }
+
+  /** Resolves once messages can be sent again, or rejects when that will not be, or when the call is over first. */
+  #ready(call: Call): Promise<void> {
+    this.#happen({ kind: "wanted" })
+    const { kind } = this.#phase
+    if (kind !== "waiting" && kind !== "healing")
+      return kind === "up" ? Promise.resolve() : Promise.reject(this.#down())
+    return new Promise((resolve, reject) => {
+      const settle = (run: () => void): void => {
+        this.#waiting.delete(waiting)
+        run()
+      }
+      const waiting: Waiting = {
+        release: () => settle(resolve),
+        reject: (error) => settle(() => reject(error)),
+      }
+      this.#waiting.add(waiting)
+      call.onEnd(() => waiting.reject(clientClosed()))
+    })
+  }
+
+  #reject(error: McpError): void {
+    const down = error.kind === "cancelled" ? error : this.#down(error)
+    for (const waiting of [...this.#waiting]) waiting.reject(down)
   }
 
   async #negotiate(prior: Prior | undefined, signal: AbortSignal | undefined): Promise<void> {
-    const { dialer, settings, clock } = this.#parts
-    const attempt = new Call("initialize", undefined, settings.calls, signal)
-    const stop = clock.after(settings.connectTimeoutMs, () =>
-      attempt.fail(tooSlow(dialer.origin, settings.connectTimeoutMs)),
-    )
-    attempt.onEnd(stop)
-    this.#attempt = attempt
-    const { negotiated } = await attempt.run(() =>
+    const { dialer, settings } = this.#parts
+    const reason = this.#negotiated?.reason
+    const { negotiated } = await this.#limited(signal, (attempt) =>
       negotiate({
+        ...this.#handshakeParts(attempt),
         dialer,
-        clock,
-        protocol: settings.protocol,
         prior,
         probeTimeoutMs: settings.probeTimeoutMs,
-        timeoutMs: settings.calls.timeoutMs,
-        standby: settings.standby,
         deprecated: settings.deprecatedSse,
-        maxRetryMs: settings.limits.maxRetryMs,
-        envelope: (revision) => this.#envelopeOf(revision, revision.version)(undefined, {}) ?? {},
-        initializeParams: (revision) => ({
-          protocolVersion: revision.version,
-          capabilities: this.#capabilities(revision),
-          clientInfo: revision.encode.implementation(settings.clientInfo),
-        }),
+        envelope: (revision) => bareParams(settings, revision),
         rewire: (link) => this.#rewire(link, attempt),
-        attempt,
       }),
+    )
+    this.#isGiven = negotiated.reason === "prior"
+    // A connection that comes back owes its era to what brought it about the first time.
+    this.#know(prior !== undefined && reason !== undefined ? { ...negotiated, reason } : negotiated)
+  }
+
+  async #reinitialize(): Promise<void> {
+    const wire = this.#wire
+    if (wire === undefined) throw this.#down()
+    const { revision, reason } = this.negotiated
+    const { negotiated } = await this.#limited(undefined, (attempt) =>
+      shakeHands(this.#handshakeParts(attempt), wire, findRevision(revision.version) ?? preferredLegacy, reason),
     )
     this.#know(negotiated)
   }
 
+  #handshakeParts(attempt: Call): HandshakeParts {
+    const { settings, clock } = this.#parts
+    return {
+      clock,
+      attempt,
+      protocol: settings.protocol,
+      timeoutMs: settings.calls.timeoutMs,
+      standby: settings.standby,
+      maxRetryMs: settings.limits.maxRetryMs,
+      initializeParams: (revision: Revision) => initializeParams(settings, revision),
+    }
+  }
+
+  /** Runs a negotiation within the time that connecting may take. */
+  #limited(signal: AbortSignal | undefined, work: (attempt: Call) => Promise<Settled>): Promise<Settled> {
+    const { dialer, settings, clock } = this.#parts
+    const attempt = new Call("initialize", undefined, settings.calls, signal)
+    this.#attempt = attempt
+    const stop = clock.after(settings.connectTimeoutMs, () =>
+      attempt.fail(tooSlow(dialer.origin, settings.connectTimeoutMs)),
+    )
+    attempt.onEnd(stop)
+    return attempt.run(work)
+  }
+
+  /** Goes over to another link, and closes the one before. What still comes of that one is for nobody. */
   async #rewire(link: Link, attempt: Call): Promise<Wire> {
     const old = this.#wire
-    const wire = new Wire(link, {
-      asked: (message, calls, caller) => this.#asked(wire, message, calls, caller),
-      told: (message) => this.#told(wire, message),
-      gone: (error) => this.#gone(wire, error),
-      noise: (noise) => this.#heardNoise(noise),
+    const wire: Wire = new Wire(link, {
+      asked: (message, calls, caller) => {
+        if (wire === this.#wire) this.#inbox.asked(wire, message, calls, caller)
+      },
+      told: (message) => {
+        if (wire === this.#wire) this.#inbox.told(wire, message)
+      },
+      gone: (error) => {
+        if (wire !== this.#wire) return
+        this.#inbox.close(error)
+        this.#happen({ kind: "gone", error })
+      },
+      noise: (noise) => this.#inbox.noise(noise),
     })
     this.#wire = wire
     await old?.close()
@@ -262,113 +422,22 @@ export class Connection {
     return wire
   }
 
-  #adopt(negotiated: Negotiated): void {
-    this.#wire?.adopt(toLinkFacts(negotiated, undefined, false), negotiated.revision.closeCancels)
-    this.#know(negotiated)
-  }
-
   #know(negotiated: Negotiated): void {
     this.#negotiated = negotiated
-    this.#writeEnvelope = this.#envelopeOf(negotiated.revision, negotiated.version)
+    this.#speech = createSpeech(this.#parts.settings, negotiated.revision, negotiated.version)
   }
 
-  #envelopeOf(revision: Revision, version: string): Envelope {
-    const { clientInfo } = this.#parts.settings
-    return createEnvelope({
-      era: revision.era,
-      version,
-      clientCapabilities: this.#capabilities(revision),
-      clientInfo: revision.encode.implementation(clientInfo),
-    })
-  }
-
-  #capabilities(revision: Revision, more?: JsonObject): JsonObject {
-    const { handlers, capabilityOptions } = this.#parts.settings
-    const { era, form } = revision
-    const samplingTools = capabilityOptions.samplingTools && revision.samplingTools
-    const extensions = more === undefined ? capabilityOptions.extensions : { ...capabilityOptions.extensions, ...more }
-    return clientCapabilities(handlers, {
-      ...capabilityOptions,
-      era,
-      extensions,
-      samplingTools,
-      elicitationModes: form.modes,
-    })
-  }
-
-  #asked(wire: Wire, message: RequestMessage, calls: readonly Call[], caller: HeaderSource | undefined): void {
-    if (wire !== this.#wire) return
-    if (this.#negotiated !== undefined && this.#negotiated.revision.asks !== "push") {
-      return this.#heardNoise({ from: "output", text: `a request that the revision does not have: ${message.method}` })
-    }
-    void this.#questions.ask(message, { calls, revision: this.#negotiated?.revision }, (text) => {
-      wire.link.send(text, undefined, caller).catch((error: unknown) => {
-        this.#parts.settings.logger.debug("an answer to the server was lost", { method: message.method, error })
-      })
-    })
-  }
-
-  #told(wire: Wire, message: NotificationMessage): void {
-    if (wire !== this.#wire) return
-    const { method, params = {} } = message
-    if (method === "notifications/progress") return this.#progressed(wire, params)
-    if (method === "notifications/cancelled") return this.#questions.cancel(params["requestId"], params["reason"])
-    this.#parts.answerer.notice(message)
-  }
-
-  #progressed(wire: Wire, params: JsonObject): void {
-    const { progressToken, progress, total, message } = params
-    if (!isProgressToken(progressToken) || typeof progress !== "number" || !Number.isFinite(progress)) {
-      return this.#heardNoise({ from: "output", text: "progress without a token or a number" })
-    }
-    const call = wire.callOf(progressToken)
-    if (call === undefined) {
-      if (!wire.wasIssued(progressToken))
-        this.#heardNoise({ from: "output", text: "progress of nothing that was asked" })
-      return
-    }
-    const { onProgress, resetTimeoutOnProgress } = call.settings
-    if (resetTimeoutOnProgress) call.clock?.restart()
-    const told: Progress = {
-      progress,
-      ...(typeof total === "number" ? { total } : {}),
-      ...(typeof message === "string" ? { message } : {}),
-    }
-    const failed = (error: unknown): void => {
-      this.#parts.settings.logger.error("onProgress failed", { method: call.method, error })
-    }
-    try {
-      // It is said to answer nothing; a function that does something later answers a promise all the same.
-      const heard: unknown = onProgress?.(told)
-      if (heard instanceof Promise) heard.catch(failed)
-    } catch (error) {
-      failed(error)
-    }
-  }
-
-  #gone(wire: Wire, error: McpError): void {
-    if (wire !== this.#wire || this.#state !== "connected") return
-    this.#error = error
-    this.#questions.close(error)
-    this.#become("failed")
-  }
-
-  #heardNoise(noise: Noise): void {
-    if (noise.from !== "stderr") this.#noise = noise
-    const topic = this.#parts.topics["client.noise"]
-    if (topic.watched) topic.publish(noise)
-  }
-
-  #become(state: ConnectionState): void {
-    this.#state = state
+  #tell(): void {
     const topic = this.#parts.topics["client.status"]
-    if (topic.watched) topic.publish({ state, origin: this.#parts.dialer.origin, reason: this.status.reason })
+    const { state, origin, reason } = this.status
+    if (topic.watched) topic.publish({ state, origin, reason })
   }
 
-  #down(): McpError {
-    if (this.#state === "closed") return clientClosed()
-    const text = `not connected to ${this.#parts.dialer.origin}${this.#error === undefined ? "" : `: ${this.#error.message}`}`
-    return new McpError(text, { kind: "connection_down", reason: "not_connected", cause: this.#error })
+  #down(given?: McpError): McpError {
+    if (this.#phase.kind === "closed") return clientClosed()
+    const cause = given ?? ("cause" in this.#phase ? this.#phase.cause : undefined)
+    const text = `not connected to ${this.#parts.dialer.origin}${cause === undefined ? "" : `: ${cause.message}`}`
+    return new McpError(text, { kind: "connection_down", reason: "not_connected", cause, retryable: true })
   }
 }
 
@@ -383,6 +452,15 @@ function isForeign({ kind, code, reason, data }: McpError): boolean {
     code !== undefined &&
     [codes.methodNotFound, codes.invalidRequest, codes.invalidParams, codes.serverError].some((known) => known === code)
   )
+}
+
+function asDown(error: unknown): McpError {
+  if (McpError.is(error)) return error
+  return new McpError(`the connection was not made: ${clampText(error)}`, {
+    kind: "connection_down",
+    reason: "not_connected",
+    cause: error,
+  })
 }
 
 function tooSlow(origin: string, ms: number): McpError {

@@ -6,61 +6,42 @@
  */
 import { McpError } from "../../core/error/error.js"
 import type { DiscoverResult } from "../../core/feature/discover.js"
-import { META, readImplementation } from "../../core/feature/envelope.js"
+import { readImplementation } from "../../core/feature/envelope.js"
 import { HEADER_METHOD, HEADER_VERSION } from "../../core/http/header.js"
 import type { Verdict } from "../../core/negotiate/probe.js"
 import type { Revision } from "../../core/revision/revision.js"
-import { era, findAnswered, findRevision, modernVersions, preferredLegacy } from "../../core/revision/table.js"
+import { era, findRevision, modernVersions, preferredLegacy } from "../../core/revision/table.js"
 import { isJsonObject, type JsonObject } from "../../core/wire/message.js"
-import type { Clock } from "../../store/port.js"
-import type { Call } from "../call.js"
-import type { Dialer, Headers, Link } from "../link.js"
+import type { Dialer, Link } from "../link.js"
 import { createBackoff } from "./backoff.js"
-import { type Negotiated, toLinkFacts } from "./negotiated.js"
+import { ask, type HandshakeParts, type Settled, settle, shakeHands, waitFor } from "./handshake.js"
+import type { Negotiated } from "./negotiated.js"
 import {
   authorizationError,
   errorIn,
   failedProbe,
-  isBusy,
   isSilentOrGone,
   isUnclear,
   isUnknownThere,
   noCommonVersion,
   noTransport,
   pinnedModern,
-  silentHandshake,
 } from "./negotiation-error.js"
-import { resultOf } from "./outcome.js"
 import type { NegotiationReason, Prior } from "./status.js"
 import { classify, type Reply } from "./verdict.js"
 import type { Wire } from "./wire.js"
 
 /** What a negotiation needs to know. */
-export interface NegotiationParts {
+export interface NegotiationParts extends HandshakeParts {
   readonly dialer: Dialer
-  readonly clock: Clock
-  readonly protocol: string
   readonly prior: Prior | undefined
   readonly probeTimeoutMs: number
-  readonly timeoutMs: number
-  readonly standby: boolean
   /** Whether to try the deprecated transport last. */
   readonly deprecated: boolean
-  /** The longest that a server's `Retry-After` is honoured. */
-  readonly maxRetryMs: number
   /** The params of a modern request that has none of its own. */
   readonly envelope: (revision: Revision) => JsonObject
-  readonly initializeParams: (revision: Revision) => JsonObject
   /** Makes a wire, and closes the one before it. */
   readonly rewire: (link: Link) => Promise<Wire>
-  /** Ends when nobody waits for the connection any more. */
-  readonly attempt: Pick<Call, "isOver" | "onEnd">
-}
-
-/** A wire on which a revision was settled. */
-export interface Settled {
-  readonly wire: Wire
-  readonly negotiated: Negotiated
 }
 
 /** Finds out which revision to speak. Rejects with the `McpError` that names the cause. */
@@ -89,7 +70,7 @@ class Negotiation {
   /** Goes on with an earlier verdict: without a word to the server in the modern era, with the handshake in the legacy era. */
   async #resume(prior: Prior): Promise<Settled> {
     const revision = findRevision(prior.version)
-    if (revision?.era === "modern") return this.#settle(await this.#dial(), fromPrior(prior, revision))
+    if (revision?.era === "modern") return settle(this.#parts, await this.#dial(), fromPrior(prior, revision))
     if (revision === undefined) return this.#probe(await this.#dial(), undefined)
     try {
       return await this.#handshake(await this.#dial(), revision, "prior")
@@ -112,7 +93,7 @@ class Negotiation {
     let hasRenamed = false
     for (;;) {
       const revision = findRevision(asked) ?? preferredLegacy
-      const reply = await this.#ask(wire, "server/discover", this.#parts.envelope(revision), {
+      const reply = await ask(this.#parts, wire, "server/discover", this.#parts.envelope(revision), {
         headers: { [HEADER_VERSION]: asked, [HEADER_METHOD]: "server/discover" },
         timeoutMs: this.#parts.probeTimeoutMs,
       })
@@ -123,7 +104,7 @@ class Negotiation {
         asked = verdict.version
         continue
       }
-      if (verdict.kind === "retry" && (await this.#wait(backoff, reply))) continue
+      if (verdict.kind === "retry" && (await waitFor(this.#parts, backoff, reply))) continue
       return this.#follow(wire, reply, verdict, isPinned)
     }
   }
@@ -133,7 +114,7 @@ class Negotiation {
       case "modern": {
         const revision = findRevision(verdict.version)
         if (revision === undefined) throw noCommonVersion([verdict.version])
-        return this.#settle(wire, fromDiscover(verdict.discover, revision, isPinned))
+        return settle(this.#parts, wire, fromDiscover(verdict.discover, revision, isPinned))
       }
       case "authorize":
         throw authorizationError(reply, verdict.status)
@@ -193,86 +174,11 @@ class Negotiation {
     }
   }
 
-  /**
-   * The handshake of the legacy era. It is never cancelled, and the version that it offers is never a modern one.
-   *
-   * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
-   */
-  async #handshake(wire: Wire, offered: Revision, reason: NegotiationReason): Promise<Settled> {
-    const backoff = createBackoff()
-    for (;;) {
-      const params = this.#parts.initializeParams(offered)
-      const { timeoutMs } = this.#parts
-      const reply = await this.#ask(wire, "initialize", params, { headers: undefined, timeoutMs })
-      if (isBusy(reply) && (await this.#wait(backoff, reply))) continue
+  #handshake(wire: Wire, offered: Revision, reason: NegotiationReason): Promise<Settled> {
+    const answered = (reply: Reply): void => {
       this.#isUnknownThere = isUnknownThere(reply)
-      if (reply.kind === "timeout") throw silentHandshake(timeoutMs)
-      const answered = readInitialize(resultOf(reply, "initialize"))
-      const revision = findAnswered(answered.version)
-      const session = reply.kind === "message" ? reply.session : undefined
-      const negotiated = { ...answered, revision: revision ?? offered, reason }
-      // What is sent from now on names the session; the stream for what the server says by itself comes after the handshake.
-      wire.adopt(toLinkFacts(negotiated, session, false), negotiated.revision.closeCancels)
-      if (revision === undefined || !this.#allows(answered.version)) throw noCommonVersion([answered.version])
-      await wire.notify("notifications/initialized", {})
-      return this.#settle(wire, negotiated, session)
     }
-  }
-
-  /** Whether a version that a server answered with is one that the options leave open. */
-  #allows(version: string): boolean {
-    const { protocol } = this.#parts
-    return protocol === "auto" || protocol === "legacy" || protocol === version || era(protocol) !== "legacy"
-  }
-
-  #settle(wire: Wire, negotiated: Negotiated, session?: string): Settled {
-    wire.adopt(toLinkFacts(negotiated, session, this.#parts.standby), negotiated.revision.closeCancels)
-    return { wire, negotiated }
-  }
-
-  #ask(
-    wire: Wire,
-    method: string,
-    params: JsonObject,
-    { headers, timeoutMs }: { readonly headers: Headers | undefined; readonly timeoutMs: number },
-  ): Promise<Reply> {
-    const id = wire.nextId()
-    const pending = wire.send({
-      id,
-      method,
-      params,
-      headers,
-      call: undefined,
-      caller: undefined,
-      repeatable: true,
-      cancellable: false,
-    })
-    return new Promise((resolve) => {
-      const stop = this.#parts.clock.after(timeoutMs, () => {
-        resolve({ kind: "timeout" })
-        pending.cancel(silentHandshake(timeoutMs))
-      })
-      void pending.outcome.then((outcome) => {
-        stop()
-        resolve(outcome)
-      })
-    })
-  }
-
-  /** Waits before a request is sent again, as long as the server asks for; answers whether it is worth it. */
-  async #wait(backoff: Iterator<number, void>, reply: Reply): Promise<boolean> {
-    const { clock, maxRetryMs, attempt } = this.#parts
-    const next = backoff.next()
-    const asked = reply.kind === "http" ? reply.retryAfterMs : undefined
-    if (next.done === true || attempt.isOver || (asked !== undefined && asked > maxRetryMs)) return false
-    await new Promise<void>((resolve) => {
-      const stop = clock.after(asked ?? next.value, resolve)
-      attempt.onEnd(() => {
-        stop()
-        resolve()
-      })
-    })
-    return !attempt.isOver
+    return shakeHands({ ...this.#parts, answered }, wire, offered, reason)
   }
 }
 
@@ -295,23 +201,6 @@ function fromPrior(prior: Prior, revision: Revision): Negotiated {
     version: revision.version,
     reason: "prior",
     server: readImplementation(server),
-    capabilities: isJsonObject(capabilities) ? capabilities : {},
-    instructions: typeof instructions === "string" ? instructions : undefined,
-  }
-}
-
-function readInitialize(result: JsonObject): Omit<Negotiated, "revision" | "reason"> {
-  const { protocolVersion, capabilities, serverInfo, instructions, _meta } = result
-  if (typeof protocolVersion !== "string") {
-    throw new McpError("initialize: the result must name its protocolVersion as a string", {
-      kind: "protocol",
-      reason: "invalid_result",
-    })
-  }
-  const described = serverInfo ?? (isJsonObject(_meta) ? _meta[META.serverInfo] : undefined)
-  return {
-    version: protocolVersion,
-    server: readImplementation(described),
     capabilities: isJsonObject(capabilities) ? capabilities : {},
     instructions: typeof instructions === "string" ? instructions : undefined,
   }

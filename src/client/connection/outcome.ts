@@ -15,6 +15,21 @@ export function isPassingStatus(status: number): boolean {
   return PASSING.has(status)
 }
 
+/** Whether an answer says that the session of the request does not exist any more; asked of requests in a session. */
+export function isSessionLost(outcome: Outcome): boolean {
+  return (outcome.kind === "http" || outcome.kind === "message") && outcome.status === 404
+}
+
+/** The error of a request whose session is gone: it was not run. */
+export function sessionLost(method: string): McpError {
+  return new McpError(`${method}: the server no longer knows the session (HTTP 404)`, {
+    kind: "protocol",
+    reason: "session_not_found",
+    code: codes.sessionNotFound,
+    retryable: true,
+  })
+}
+
 /** The result of a request, or its error thrown. */
 export function resultOf(outcome: Outcome, method: string): JsonObject {
   if (outcome.kind === "message" && outcome.message.kind === "result") return outcome.message.result

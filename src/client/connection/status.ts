@@ -4,7 +4,7 @@ import type { Era } from "../../core/revision/revision.js"
 import type { JsonObject } from "../../core/wire/message.js"
 
 /** Whether a connection stands. */
-export type ConnectionState = "connecting" | "connected" | "closed" | "failed"
+export type ConnectionState = "connecting" | "connected" | "reconnecting" | "failed" | "closed"
 
 /** How a verdict about the era was reached. */
 export type NegotiationReason =

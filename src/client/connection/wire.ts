@@ -46,6 +46,7 @@ export class Wire {
   /** Whether closing the stream of an answer is how a request is cancelled, so that no message says it. */
   #closeCancels = false
   #isClosed = false
+  #hasSession = false
 
   constructor(link: Link, events: WireEvents) {
     this.link = link
@@ -84,7 +85,13 @@ export class Wire {
     return this.link.send(notificationText(method, params), undefined, caller)
   }
 
+  /** Whether messages belong to a session of the server's. */
+  get hasSession(): boolean {
+    return this.#hasSession
+  }
+
   adopt(facts: LinkFacts, closeCancels: boolean): void {
+    this.#hasSession = facts.session !== undefined
     this.#closeCancels = closeCancels && this.link.kind === "http"
     this.link.adopt(facts)
   }

@@ -29,11 +29,10 @@ export interface HeaderHost {
  */
 export function createHeaders({ mirrored, tools, refreshTools }: HeaderHost): Stage {
   const mirror = (revision: Revision, method: string, params: JsonObject | undefined): Headers => {
-    const name = params?.[revision.methods.get(method)?.namedBy ?? ""]
-    if (typeof name !== "string") return { [HEADER_METHOD]: method }
-    const own = { [HEADER_METHOD]: method, [HEADER_NAME]: encodeHeaderValue(name) }
+    const own = mirrorHeaders(revision, method, params)
     const args = params?.["arguments"]
-    const marked = method === "tools/call" ? (tools.find(name)?.params ?? []) : []
+    const name = params?.["name"]
+    const marked = method === "tools/call" && typeof name === "string" ? (tools.find(name)?.params ?? []) : []
     return marked.length === 0 || !isJsonObject(args) ? own : { ...own, ...toParamHeaders(marked, args) }
   }
 
@@ -52,4 +51,12 @@ export function createHeaders({ mirrored, tools, refreshTools }: HeaderHost): St
       return send()
     })
   }
+}
+
+/** The headers that every request over HTTP repeats of its body. */
+export function mirrorHeaders(revision: Revision, method: string, params: JsonObject | undefined): Headers {
+  const name = params?.[revision.methods.get(method)?.namedBy ?? ""]
+  return typeof name === "string"
+    ? { [HEADER_METHOD]: method, [HEADER_NAME]: encodeHeaderValue(name) }
+    : { [HEADER_METHOD]: method }
 }

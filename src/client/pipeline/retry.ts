@@ -12,6 +12,8 @@ import type { Stage } from "./stage.js"
 
 /** What the stage asks of the connection. */
 export interface RetryHost {
+  /** Whether a lost session is opened again. */
+  readonly heals: boolean
   /** Whether the revision lets a request whose connection was lost be sent again. */
   readonly reissues: () => boolean
   readonly operationOf: (method: string) => Operation | undefined
@@ -46,6 +48,8 @@ export function createRetry(host: RetryHost): Stage {
 
   const isWorthIt = async (call: Call, error: unknown): Promise<boolean> => {
     if (!McpError.is(error) || call.isOver) return false
+    // The request was not run. Sending it waits for the new session.
+    if (error.reason === "session_not_found") return host.heals
     if (await host.reprobe(error)) return true
     if (error.code === codes.unsupportedProtocolVersion) return host.renegotiate(error)
     return isBroken(error) && host.reissues() && isRepeatable(call)

@@ -5,7 +5,7 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
  */
 import { idText, notification, notificationText } from "../wire/build.js"
-import { isJsonObject, type JsonObject, type JsonValue, type RequestId } from "../wire/message.js"
+import { isJsonObject, isRequestId, type JsonObject, type JsonValue, type RequestId } from "../wire/message.js"
 import { META } from "./envelope.js"
 
 /** The lists whose changes clients can hear of. */
@@ -135,4 +135,27 @@ export function subscriptionMeta(id: RequestId): JsonObject {
 /** A notice as one listen stream gets it. */
 export function taggedWith(id: RequestId, { tagged: [head, tail] }: Notice): string {
   return head + idText(id) + tail
+}
+
+/** The change that a notification tells; undefined for any other notification. */
+export function readChange(method: string, params: JsonObject | undefined): Change | undefined {
+  if (method === "notifications/resources/updated") {
+    const uri = params?.["uri"]
+    return typeof uri === "string" ? { kind: "resource", uri } : undefined
+  }
+  const list = LISTS.find((name) => method === `notifications/${name}/list_changed`)
+  return list === undefined ? undefined : { kind: "list", list }
+}
+
+/** The listen stream that a message belongs to; undefined when it belongs to none. */
+export function readSubscriptionId(params: JsonObject | undefined): RequestId | undefined {
+  const meta = params?.["_meta"]
+  const id = isJsonObject(meta) ? meta[META.subscriptionId] : undefined
+  return isRequestId(id) ? id : undefined
+}
+
+/** The changes that a filter names, one for each of its topics. */
+export function changesOf(filter: ListenFilter): readonly Change[] {
+  const lists = LISTS.filter((list) => filter[MEMBERS[list]] === true).map((list): Change => ({ kind: "list", list }))
+  return [...lists, ...(filter.resourceSubscriptions ?? []).map((uri): Change => ({ kind: "resource", uri }))]
 }
