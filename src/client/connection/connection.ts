@@ -126,10 +126,7 @@ export class Connection {
   /** Sends one request of a call and resolves to its result. Waits for a connection that is coming back. */
   async send(call: Call, attempt: Attempt): Promise<JsonObject> {
     if (this.#phase.kind !== "up") await this.#ready(call)
-    const wire = this.#wire
-    const speech = this.#speech
-    if (this.#phase.kind !== "up" || wire === undefined || speech === undefined) throw this.#down()
-    const { generation } = this.#phase
+    const { wire, speech, generation } = this.#outlet()
     const { method, settings } = call
     const { headers, isRepeatable: repeatable, traceparent } = attempt
     const id = wire.nextId()
@@ -161,9 +158,7 @@ export class Connection {
     hears: StreamHears,
   ): Promise<OpenStream> {
     if (this.#phase.kind !== "up") await this.#ready(call)
-    const wire = this.#wire
-    const speech = this.#speech
-    if (this.#phase.kind !== "up" || wire === undefined || speech === undefined) throw this.#down()
+    const { wire, speech } = this.#outlet()
     const { method, settings } = call
     const id = wire.nextId()
     const facts = { settings, progressToken: undefined, traceparent: undefined, logLevel: this.#logLevel }
@@ -317,6 +312,15 @@ export class Connection {
       .catch((error: unknown) => {
         settings.logger.debug("the log level was not restored", { error })
       })
+  }
+
+  /** Where messages go, as long as they can. */
+  #outlet(): { readonly wire: Wire; readonly speech: Speech; readonly generation: number } {
+    const phase = this.#phase
+    const wire = this.#wire
+    const speech = this.#speech
+    if (phase.kind !== "up" || wire === undefined || speech === undefined) throw this.#down()
+    return { wire, speech, generation: phase.generation }
   }
 
   /** Resolves once messages can be sent again, or rejects when that will not be, or when the call is over first. */
