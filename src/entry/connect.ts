@@ -51,7 +51,14 @@ async function dialerTo(
   const limits = resolveClientLimits(options.limits)
   if (typeof target === "string" || target instanceof URL) {
     const { fetch, send = fetch === undefined ? createSend() : createSendFetch({ fetch }) } = options
-    return createHttpDialer({ url: urlOf(target), send, headers, limits, clock, deprecatedSse: options.deprecatedSse ?? true })
+    return createHttpDialer({
+      url: urlOf(target),
+      send,
+      headers,
+      limits,
+      clock,
+      deprecatedSse: options.deprecatedSse ?? true,
+    })
   }
   if ("command" in target) {
     // What starts processes is loaded by those alone who need it.
