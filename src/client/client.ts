@@ -2,29 +2,34 @@
 /** The client: the methods of a server as functions, over one negotiated connection and one pipeline. */
 import { misuse } from "../core/error/error.js"
 import { coerceArguments } from "../core/feature/coerce.js"
+import type { EntryKind } from "../core/feature/list-entry.js"
 import type { ListenFilter } from "../core/feature/listen.js"
 import type { LogLevel } from "../core/feature/log-level.js"
 import type { Operation } from "../core/revision/revision.js"
-import type { JsonObject, JsonValue } from "../core/wire/message.js"
+import type { JsonObject } from "../core/wire/message.js"
 import { type ClientEvent, type ClientEvents, clientEvents } from "../observe/client-event.js"
 import { createEmitter, type Emitter, type Listener } from "../observe/emitter.js"
 import { createSystemClock, holdProcess } from "../store/clock.js"
 import { createDeadlines, type Deadlines } from "../store/deadlines.js"
+import type { Clock } from "../store/port.js"
 import { Call, clientClosed } from "./call.js"
 import { Changes } from "./changes.js"
 import { Connection } from "./connection/connection.js"
 import type { ClientStatus, Prior } from "./connection/status.js"
 import { createAnswerer } from "./handler/answerer.js"
 import type { Dialer } from "./link.js"
+import { ListReader } from "./list-reader.js"
 import { type ListenTarget, offeredBy, toFilter } from "./listen/listen.js"
 import { ChangeQueue, type HeardChange } from "./listen/queue.js"
 import { Subscriptions } from "./listen/session.js"
 import { listenOnStream, type OpenStream, type StreamHears, type StreamHost } from "./listen/stream.js"
-import { type Pages, readPages } from "./method/lists.js"
+import { LIST_METHODS, type WholeList } from "./method/lists.js"
 import { readCompletion, readContents, readPrompt, readToolCall } from "./method/read.js"
 import type {
   CompletionRef,
   CompletionResult,
+  ListItems,
+  ListPage,
   PromptList,
   PromptResult,
   ReadResult,
@@ -33,7 +38,7 @@ import type {
   ToolCallResult,
   ToolList,
 } from "./method/results.js"
-import type { CallOptions, ClientOptions } from "./options.js"
+import type { CallOptions, ClientOptions, PageOptions } from "./options.js"
 import { createHeaders, mirrorHeaders } from "./pipeline/headers.js"
 import { createInput } from "./pipeline/input.js"
 import { createLimit } from "./pipeline/limit.js"
@@ -69,6 +74,8 @@ export class Client {
   readonly #settings: ClientSettings
   readonly #connection: Connection
   readonly #tools = new ToolBook()
+  readonly #lists: ListReader
+  readonly #clock: Clock
   readonly #deadlines: Deadlines
   readonly #changes = new Changes()
   readonly #subscriptions: Subscriptions
@@ -86,6 +93,9 @@ export class Client {
     const { limits, logger, handlers, calls, capabilityOptions } = this.#settings
     const { clock = createSystemClock({ stepMs: 50, holdsProcess: true }), name } = options
     this.#events = createEmitter(clientEvents, (event, error) => logger.error("a listener failed", { event, error }))
+    const refused = this.#events.topics["client.entry_refused"]
+    this.#lists = new ListReader({ limits, tools: this.#tools, refused, logger, outdated: () => {} })
+    this.#clock = clock
     const deadlines = createDeadlines(clock)
     this.#deadlines = deadlines
     const answerer = createAnswerer({ handlers, ...capabilityOptions, assigns: calls.assigns, limits, logger })
@@ -168,22 +178,28 @@ export class Client {
     return readToolCall(await this.request("tools/call", { name, arguments: read }, options))
   }
 
-  /** All tools. Those that cannot be called in a valid way are left out, each with an event `client.tool_refused`. */
+  /**
+   * All tools. Of this list and the others: an entry that is malformed, or that cannot be used, is named in `refused` and by an
+   * event `client.entry_refused`, and the others are served. `maxTotalTimeoutMs` covers all pages.
+   *
+   * @throws as {@link callTool}; `protocol`, reason `invalid_result`, beyond `limits.maxPages` and `limits.maxListEntries`.
+   * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination
+   */
   async listTools(options?: CallOptions): Promise<ToolList> {
-    const { items, meta } = await this.#list("tools/list", "tools", options)
-    return { tools: this.#learn(items) as unknown as ToolList["tools"], meta }
+    const { items, ...rest } = await this.#listAll("tools", options)
+    return { tools: items as unknown as ToolList["tools"], ...rest }
   }
 
   /** All resources. */
   async listResources(options?: CallOptions): Promise<ResourceList> {
-    const { items, meta } = await this.#list("resources/list", "resources", options)
-    return { resources: items as unknown as ResourceList["resources"], meta }
+    const { items, ...rest } = await this.#listAll("resources", options)
+    return { resources: items as unknown as ResourceList["resources"], ...rest }
   }
 
   /** All resource templates. */
   async listResourceTemplates(options?: CallOptions): Promise<ResourceTemplateList> {
-    const { items, meta } = await this.#list("resources/templates/list", "resourceTemplates", options)
-    return { resourceTemplates: items as unknown as ResourceTemplateList["resourceTemplates"], meta }
+    const { items, ...rest } = await this.#listAll("resourceTemplates", options)
+    return { resourceTemplates: items as unknown as ResourceTemplateList["resourceTemplates"], ...rest }
   }
 
   /** What a resource holds. */
@@ -193,8 +209,26 @@ export class Client {
 
   /** All prompts. */
   async listPrompts(options?: CallOptions): Promise<PromptList> {
-    const { items, meta } = await this.#list("prompts/list", "prompts", options)
-    return { prompts: items as unknown as PromptList["prompts"], meta }
+    const { items, ...rest } = await this.#listAll("prompts", options)
+    return { prompts: items as unknown as PromptList["prompts"], ...rest }
+  }
+
+  /**
+   * A list page by page; each is asked for when the one before was taken. What stood on an earlier page is left out of later ones.
+   *
+   * @throws `McpError` from the iteration: as {@link listTools}.
+   * @example
+   * for await (const { items } of client.pages("resources")) show(items)
+   */
+  pages<Kind extends EntryKind>(kind: Kind, options?: PageOptions): AsyncGenerator<ListPage<ListItems[Kind]>, void> {
+    if (!Object.hasOwn(LIST_METHODS, kind)) {
+      throw misuse(
+        "invalid_option",
+        `there are pages of ${Object.keys(LIST_METHODS).join(", ")}, not of ${String(kind)}`,
+      )
+    }
+    const pages = this.#lists.pages(kind, (method, params) => this.request(method, params, options), options?.cursor)
+    return pages as unknown as AsyncGenerator<ListPage<ListItems[Kind]>, void>
   }
 
   /** A prompt with its arguments filled in. */
@@ -288,13 +322,23 @@ export class Client {
    * @throws as {@link callTool}.
    */
   request(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonObject> {
+    return this.#request(method, params, options)
+  }
+
+  /** `sinceMs`: when what the request is a part of began. */
+  #request(
+    method: string,
+    params: JsonObject | undefined,
+    options: CallOptions | undefined,
+    sinceMs?: number,
+  ): Promise<JsonObject> {
     try {
       const settings = resolveCall(this.#settings.calls, options)
       const meta = options?.meta
       const whole = meta === undefined ? params : { ...params, _meta: { ...objectAt(params, "_meta"), ...meta } }
       this.#connection.reportMeta(method, whole)
       const call = new Call(method, whole, settings, options?.signal)
-      const attempt = { params: whole, headers: undefined, timeoutMs: settings.timeoutMs, isRepeatable: false }
+      const attempt = { params: whole, headers: undefined, timeoutMs: settings.timeoutMs, isRepeatable: false, sinceMs }
       return call.run(() => this.#run(call, attempt))
     } catch (error) {
       return Promise.reject(error)
@@ -320,25 +364,17 @@ export class Client {
     return this.close()
   }
 
-  /** Takes note of listed tools; answers those that can be used. */
-  #learn(listed: readonly JsonValue[]): readonly JsonObject[] {
-    const { tools, refused } = this.#tools.read(listed)
-    const topic = this.#events.topics["client.tool_refused"]
-    for (const { name, problem } of refused) if (topic.watched) topic.publish({ tool: name, problem })
-    return tools
-  }
-
   async #refreshTools({ settings, endSignal }: Call): Promise<void> {
     const { timeoutMs } = settings
-    const { items } = await readPages("tools/list", "tools", this.#settings.limits.maxPages, (params) => {
-      const call = new Call("tools/list", params, { ...settings, onProgress: undefined }, endSignal)
+    await this.#lists.all("tools", (method, params) => {
+      const call = new Call(method, params, { ...settings, onProgress: undefined }, endSignal)
       return call.run(() => this.#runAtOnce(call, { params, headers: undefined, timeoutMs, isRepeatable: false }))
     })
-    this.#learn(items)
   }
 
-  #list(method: string, member: string, options: CallOptions | undefined): Promise<Pages> {
-    return readPages(method, member, this.#settings.limits.maxPages, (params) => this.request(method, params, options))
+  #listAll(kind: EntryKind, options: CallOptions | undefined): Promise<WholeList> {
+    const sinceMs = this.#clock.now()
+    return this.#lists.all(kind, (method, params) => this.#request(method, params, options, sinceMs))
   }
 }
 

@@ -19,6 +19,8 @@ export interface ClientLimits {
   readonly maxRounds: number
   /** How many pages a list may have. Default 1,000. */
   readonly maxPages: number
+  /** How many entries a list may have, over all its pages. Default 100,000. */
+  readonly maxListEntries: number
   /** How many of the last lines that a process wrote to stderr are kept, for errors. Default 20. */
   readonly stderrLines: number
   /** How long a process may take to end after its input is closed, and again after it is asked to. Default 2,000. */
@@ -39,6 +41,7 @@ export const DEFAULT_CLIENT_LIMITS: ClientLimits = {
   maxQuestions: 100,
   maxRounds: 32,
   maxPages: 1_000,
+  maxListEntries: 100_000,
   stderrLines: 20,
   exitMs: 2_000,
   maxRetryMs: 60_000,

@@ -42,6 +42,12 @@ export interface CallOptions {
   readonly traceparent?: string
 }
 
+/** Settings of a list that is read page by page: those of each call for a page, and where to begin. */
+export interface PageOptions extends CallOptions {
+  /** The `nextCursor` of an earlier page, byte by byte. Default: from the beginning. */
+  readonly cursor?: string
+}
+
 /** What `connect()` can be told of the client, whatever it connects to. */
 export interface ClientOptions {
   /** Which revision to speak. Default `auto`: the newest that both sides have. */

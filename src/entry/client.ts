@@ -25,17 +25,28 @@ export type {
 export type {
   CompletionRef,
   CompletionResult,
+  ListItems,
+  ListPage,
   PromptList,
   PromptResult,
   ReadResult,
+  RefusedEntry,
   ResourceList,
   ResourceTemplateList,
   ToolCallResult,
   ToolList,
 } from "../client/method/results.js"
-export type { CallOptions, ClientOptions, HeaderSource, HeaderValues, Protocol } from "../client/options.js"
+export type {
+  CallOptions,
+  ClientOptions,
+  HeaderSource,
+  HeaderValues,
+  PageOptions,
+  Protocol,
+} from "../client/options.js"
 export { type LookedUp, lookup } from "../client/registry.js"
 export { McpError } from "../core/error/error.js"
+export type { EntryKind } from "../core/feature/list-entry.js"
 export { type BodySink, HttpAbort, type HttpReply, type HttpRequest, type HttpSend } from "../core/http/send.js"
 export { type ClientEvent, type ClientEvents, clientEvents } from "../observe/client-event.js"
 export type { StdioCommand } from "../transport/stdio/command.js"

@@ -8,8 +8,13 @@ export interface ClientEvents {
   "client.noise": { readonly from: string; readonly text: string }
   /** Keys of a caller's `_meta` that belong to the protocol and were left out. */
   "client.meta_dropped": { readonly method: string; readonly keys: readonly string[] }
-  /** A tool that was left out of a list, since it cannot be called in a valid way. */
-  "client.tool_refused": { readonly tool: string; readonly problem: string }
+  /** An entry of a list that was set aside, at its place over all pages. `name` is undefined when it does not say one. */
+  "client.entry_refused": {
+    readonly method: string
+    readonly name: string | undefined
+    readonly index: number
+    readonly reason: string
+  }
 }
 
 /** The name of an event. */
@@ -19,7 +24,7 @@ const NAMES: Readonly<Record<ClientEvent, true>> = {
   "client.status": true,
   "client.noise": true,
   "client.meta_dropped": true,
-  "client.tool_refused": true,
+  "client.entry_refused": true,
 }
 
 /** The names of all events. */

@@ -16,9 +16,36 @@ export interface ToolCallResult {
   readonly raw: JsonObject
 }
 
-/** One list, all its pages. */
+/** An entry of a list that is set aside: what is wrong with it is no reason to do without the others. */
+export interface RefusedEntry {
+  /** What it says it is called; undefined when it does not, or not as a text. */
+  readonly name: string | undefined
+  /** Its place in the list as the server gives it, from 0, over all pages that were read. */
+  readonly index: number
+  readonly reason: string
+}
+
+/** One list, all its pages. `meta` is that of the first. */
 export interface Listed {
+  readonly refused: readonly RefusedEntry[]
   readonly meta: JsonObject | undefined
+}
+
+/** One page of a list. */
+export interface ListPage<Item> {
+  readonly items: readonly Item[]
+  readonly refused: readonly RefusedEntry[]
+  /** Where the list goes on; undefined on its last page. */
+  readonly nextCursor: string | undefined
+  readonly meta: JsonObject | undefined
+}
+
+/** What each list is made of. */
+export interface ListItems {
+  readonly tools: Tool
+  readonly resources: Resource
+  readonly resourceTemplates: ResourceTemplate
+  readonly prompts: Prompt
 }
 
 /** The tools of a server. */

@@ -18,6 +18,8 @@ export interface Attempt {
   readonly traceparent?: string
   /** How long the answer may take, in milliseconds; without what the application takes to answer questions. */
   readonly timeoutMs: number
+  /** When what the request is a part of began, for what it may take in all. Default: now. */
+  readonly sinceMs?: number | undefined
 }
 
 /** Sends, or hands to the next stage. Resolves to the result; rejects with an `McpError`. */

@@ -9,7 +9,7 @@ import type { Stage } from "./stage.js"
 /** Ends calls that take longer than their `maxTotalTimeoutMs`. */
 export function createTotal(clock: Clock, deadlines: Deadlines): Stage {
   return (call, attempt, next) => {
-    const due = new TotalDue(call, clock.now())
+    const due = new TotalDue(call, attempt.sinceMs ?? clock.now())
     deadlines.add(due)
     call.onEnd(() => deadlines.delete(due))
     return next(call, attempt)
@@ -24,10 +24,10 @@ export function endCalls(deadlines: Deadlines, error: McpError): void {
 class TotalDue extends Due {
   readonly call: Call
 
-  constructor(call: Call, nowMs: number) {
+  constructor(call: Call, sinceMs: number) {
     super()
     this.call = call
-    this.dueMs = nowMs + call.settings.maxTotalTimeoutMs
+    this.dueMs = sinceMs + call.settings.maxTotalTimeoutMs
   }
 
   expire(): void {
