@@ -8,12 +8,14 @@ const root = fileURLToPath(new URL("../..", import.meta.url))
 const read = (path: string) => readFileSync(`${root}/${path}`, "utf8")
 
 describe("the repository", () => {
-  it("names no download address in the lockfile", () => {
-    expect(read("package-lock.json")).not.toMatch(/"resolved": "(https?|git)/)
+  it("names no download address in the lockfiles", () => {
+    for (const path of ["package-lock.json", "test/interop/servers/peers/package-lock.json"])
+      expect(read(path), path).not.toMatch(/"resolved": "(https?|git)/)
   })
 
   it("pins every dependency exactly", () => {
-    for (const path of ["package.json", "examples/package.json", "conformance/package.json", "bench/package.json"]) {
+    const folders = ["", "examples/", "conformance/", "bench/", "test/interop/servers/peers/"]
+    for (const path of folders.map((folder) => `${folder}package.json`)) {
       const { dependencies = {}, devDependencies = {} } = JSON.parse(read(path))
       for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies }))
         expect(version, `${path}: ${name}`).toMatch(/^(\d+\.\d+\.\d+(-[\w.]+)?|file:\.\.)$/)

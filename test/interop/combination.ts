@@ -4,6 +4,8 @@ import { type ClientName, clientNames, type TransportName, transportNames } from
 /** One client on one transport. */
 export interface Combination {
   readonly name: string
+  /** What the table writes over it: transport, client, version. */
+  readonly heads: readonly [string, string, string]
   readonly client: ClientName
   readonly transport: TransportName
   readonly era: "legacy" | "modern"
@@ -24,7 +26,9 @@ export const combinations: readonly Combination[] = transportNames.flatMap((tran
   clientNames.map((client): Combination => {
     const version = versions[client]
     const era = version === "2026-07-28" ? "modern" : "legacy"
-    return { name: `${client} over ${transport}`, client, transport, era, version }
+    const [sdk = "", mode = ""] = client.split(" ")
+    const heads = [transport, `${sdk} ${mode}`, version] as const
+    return { name: `${client} over ${transport}`, heads, client, transport, era, version }
   }),
 )
 

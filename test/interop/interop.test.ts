@@ -17,6 +17,7 @@ import { type HttpServer, overStdio, startHttp } from "./weather.js"
 const features = [...opening, ...tools, ...resources, ...running]
 const table = new Table(
   features.map(({ name }) => name),
+  ["transport", "client", "version"],
   combinations,
 )
 

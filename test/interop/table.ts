@@ -1,26 +1,34 @@
-/** Which cells of client, transport and feature ran, and why the others cannot. */
-import type { Combination } from "./combination.js"
+/** Which cells of a table of features ran, and why the others cannot. */
 
-/** What is known of one cell: that it ran, or why the combination does not have it. */
+/** One column: its name, and what is written over it, a line each. */
+export interface Column {
+  readonly name: string
+  readonly heads: readonly string[]
+}
+
+/** What is known of one cell: that it ran, or why the column does not have it. */
 type Cell = "ran" | { readonly lacks: string }
 
 /** The table, filled while the suite runs. */
 export class Table {
   readonly #features: readonly string[]
-  readonly #combinations: readonly Combination[]
+  readonly #labels: readonly string[]
+  readonly #columns: readonly Column[]
   readonly #cells = new Map<string, Cell>()
 
-  constructor(features: readonly string[], combinations: readonly Combination[]) {
+  /** `labels` name the lines of the columns' heads. */
+  constructor(features: readonly string[], labels: readonly string[], columns: readonly Column[]) {
     this.#features = features
-    this.#combinations = combinations
+    this.#labels = labels
+    this.#columns = columns
   }
 
-  ran(feature: string, combination: Combination): void {
-    this.#cells.set(keyOf(feature, combination), "ran")
+  ran(feature: string, column: Column): void {
+    this.#cells.set(keyOf(feature, column), "ran")
   }
 
-  lacks(feature: string, combination: Combination, reason: string): void {
-    this.#cells.set(keyOf(feature, combination), { lacks: reason })
+  lacks(feature: string, column: Column, reason: string): void {
+    this.#cells.set(keyOf(feature, column), { lacks: reason })
   }
 
   /** The cells that neither ran nor are lacked for a reason. */
@@ -33,19 +41,19 @@ export class Table {
     return [...this.#cells.values()].filter((cell) => cell === "ran").length
   }
 
-  /** The table as text: a row per feature, a column per combination, the reasons below. */
+  /** The table as text: a row per feature, the reasons below. */
   print(): string {
     const reasons: string[] = []
     const width = Math.max(...this.#features.map((feature) => feature.length))
     const rows = this.#features.map((feature) => {
-      const marks = this.#combinations.map((combination) => {
-        const cell = this.#cells.get(keyOf(feature, combination))
+      const marks = this.#columns.map((column) => {
+        const cell = this.#cells.get(keyOf(feature, column))
         return (cell === undefined ? "MISSING" : cell === "ran" ? "ran" : noteOf(reasons, cell.lacks)).padEnd(COLUMN)
       })
       return `${feature.padEnd(width)}  ${marks.join("")}`
     })
-    const heads = ["transport", "client", "version"].map((label, line) => {
-      const cells = this.#combinations.map((combination) => headOf(combination)[line]?.padEnd(COLUMN))
+    const heads = this.#labels.map((label, line) => {
+      const cells = this.#columns.map((column) => (column.heads[line] ?? "").padEnd(COLUMN))
       return `${label.padEnd(width)}  ${cells.join("")}`
     })
     const notes = reasons.map((reason, index) => `${LETTERS[index]}  ${reason}`)
@@ -53,20 +61,15 @@ export class Table {
   }
 
   #keys(): readonly string[] {
-    return this.#features.flatMap((feature) => this.#combinations.map((combination) => keyOf(feature, combination)))
+    return this.#features.flatMap((feature) => this.#columns.map((column) => keyOf(feature, column)))
   }
 }
 
 const COLUMN = 12
 const LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
-function keyOf(feature: string, combination: Combination): string {
-  return `${combination.name}: ${feature}`
-}
-
-function headOf({ client, transport, version }: Combination): readonly string[] {
-  const [sdk = "", mode = ""] = client.split(" ")
-  return [transport, `${sdk} ${mode}`, version]
+function keyOf(feature: string, column: Column): string {
+  return `${column.name}: ${feature}`
 }
 
 /** The letter of a reason, which is noted the first time. */
