@@ -1,5 +1,5 @@
-// The floor: what node:http itself costs. It reads and parses the body and answers what it has in store; it checks nothing,
-// so that no server on node:http can be faster.
+// The floor: what node:http itself costs. It reads and parses the body and answers what it has in store, at once and by itself; it
+// checks nothing, so that only a server that writes several answers together can be faster.
 import { Agent, request } from "node:http"
 import { z } from "zod"
 import { initializeParams, LEGACY, MODERN, requestHeaders, requestMessage } from "../workload/messages.js"
