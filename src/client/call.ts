@@ -1,6 +1,7 @@
 /** One call of the application, from when it is made until its promise settles: what it asked for, and how it can end. */
 import { McpError } from "../core/error/error.js"
 import type { JsonObject } from "../core/wire/message.js"
+import { onAbort } from "./abort.js"
 import type { HeaderSource } from "./options.js"
 
 /** A clock that stands still while the application answers a question. */
@@ -76,9 +77,7 @@ export class Call {
       const { signal } = this
       if (signal !== undefined) {
         if (signal.aborted) return this.fail(abortedBy(signal))
-        const abort = (): void => this.fail(abortedBy(signal))
-        signal.addEventListener("abort", abort, { once: true })
-        this.onEnd(() => signal.removeEventListener("abort", abort))
+        this.onEnd(onAbort(signal, () => this.fail(abortedBy(signal))))
       }
       const fail = (error: unknown): void => {
         if (this.#end(undefined)) reject(error)

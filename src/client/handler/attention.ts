@@ -1,6 +1,7 @@
 /** A question while the application has it: no clock of its calls runs, and it is let go of once nobody waits for the answer. */
 import { McpError } from "../../core/error/error.js"
 import type { Revision } from "../../core/revision/revision.js"
+import { onAbort } from "../abort.js"
 import type { Call } from "../call.js"
 
 /** Where a question comes from. */
@@ -27,10 +28,10 @@ export function attend<T>(
     const controller = new AbortController()
     const endings = calls.map((call) => call.endSignal)
     const resumes = calls.map((call) => call.pause())
+    let unheard: (() => void)[] = []
     const end = (): void => {
       for (const resume of resumes) resume()
-      signal.removeEventListener("abort", withdraw)
-      for (const ending of endings) ending.removeEventListener("abort", callEnded)
+      for (const stop of unheard) stop()
     }
     const abort = (reason: unknown): void => {
       end()
@@ -42,8 +43,7 @@ export function attend<T>(
       const given = endings.find(({ reason }) => McpError.is(reason))
       if (given !== undefined && endings.every(({ aborted }) => aborted)) abort(given.reason)
     }
-    signal.addEventListener("abort", withdraw)
-    for (const ending of endings) ending.addEventListener("abort", callEnded)
+    unheard = [onAbort(signal, withdraw), ...endings.map((ending) => onAbort(ending, callEnded))]
     if (signal.aborted) return withdraw()
     work(controller.signal).then(
       (value) => {

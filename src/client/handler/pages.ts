@@ -1,5 +1,7 @@
 /** The pages that users were sent to, until their servers say that they are finished with. */
 
+import { onAbort } from "../abort.js"
+
 /** How many are remembered; the oldest are forgotten first. */
 const MAX_OPEN = 1_000
 
@@ -30,11 +32,11 @@ export class Pages {
     return new Promise((resolve) => {
       const wake = (): void => {
         waiting.delete(wake)
-        signal.removeEventListener("abort", wake)
+        stop()
         resolve()
       }
+      const stop = onAbort(signal, wake)
       waiting.add(wake)
-      signal.addEventListener("abort", wake)
     })
   }
 }

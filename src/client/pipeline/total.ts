@@ -16,9 +16,13 @@ export function createTotal(clock: Clock, deadlines: Deadlines): Stage {
   }
 }
 
-/** Ends every call that is open, whatever it waits for. */
+/** Ends every call that is open, whatever it waits for, and those that take their places in line. */
 export function endCalls(deadlines: Deadlines, error: McpError): void {
-  for (const due of deadlines.values()) if (due instanceof TotalDue) due.call.fail(error)
+  let open: readonly TotalDue[]
+  do {
+    open = deadlines.values().filter((due) => due instanceof TotalDue)
+    for (const { call } of open) call.fail(error)
+  } while (open.length > 0)
 }
 
 class TotalDue extends Due {
