@@ -72,6 +72,8 @@ export interface ReplyListener {
 
 /** A request that is on its way. */
 export interface Sent {
+  /** Whether nothing of it has left yet, so that the server knows of nothing that could be called back. Default false. */
+  readonly isUnsent?: boolean
   /** Lets go of it: its stream is closed, and its listener hears nothing more. */
   letGo(): void
 }

@@ -124,8 +124,9 @@ export class Wire {
   /** Calls a request back in the way of its revision and transport. */
   callBack(pending: Pending): void {
     if (!this.release(pending)) return
+    const isKnown = pending.sent?.isUnsent !== true
     pending.sent?.letGo()
-    if (!pending.isCancellable || this.#closeCancels || this.#isClosed) return
+    if (!isKnown || !pending.isCancellable || this.#closeCancels || this.#isClosed) return
     const params = { requestId: pending.id, reason: NO_LONGER_WANTED }
     this.notify("notifications/cancelled", params, pending.caller).catch(() => {})
   }

@@ -135,14 +135,17 @@ class DeprecatedLink implements Link, StreamListener {
 
   /** Posts a request. What it is answered with is of interest only when it was not taken: the response comes on the stream. */
   #ask({ text, headers, caller, repeatable }: Outbound, waiting: Waiting): void {
-    const abort = new HttpAbort()
+    const { abort } = waiting
     const over = (outcome: Outcome): void => {
       this.#asking.delete(abort)
       abort.abort()
       waiting.settle(outcome)
     }
     this.#asking.add(abort)
-    const errand = { method: "POST", url: this.#target, own: this.#own(headers), caller, body: text } as const
+    const leaves = (): void => {
+      waiting.isUnsent = false
+    }
+    const errand = { method: "POST", url: this.#target, own: this.#own(headers), caller, body: text, leaves } as const
     go(this.#way, { ...errand, repeatable, abort }).then(
       (reply) => {
         if (!isOk(reply.status)) {
@@ -205,6 +208,9 @@ class DeprecatedLink implements Link, StreamListener {
 
 /** A request without its answer. */
 class Waiting implements Sent {
+  /** Ends its POST. */
+  readonly abort = new HttpAbort()
+  isUnsent = true
   readonly #outbound: Outbound
   readonly #waiting: Map<RequestId, Waiting>
   #listener: ReplyListener | undefined
@@ -226,6 +232,7 @@ class Waiting implements Sent {
   }
 
   letGo(): void {
+    if (this.isUnsent) this.abort.abort()
     this.#listener = undefined
     this.#waiting.delete(this.#outbound.id)
   }

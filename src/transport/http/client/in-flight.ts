@@ -54,6 +54,7 @@ export class InFlight implements Sent, StreamListener {
   #session: string | undefined
   #status = 0
   #stopTimer: (() => void) | undefined
+  #isUnsent = true
 
   constructor(way: Way, profile: Profile, outbound: Outbound, listener: ReplyListener, keeper: Keeper) {
     this.#way = way
@@ -67,10 +68,18 @@ export class InFlight implements Sent, StreamListener {
     const { text, headers, caller, repeatable } = this.#outbound
     const { post } = this.#profile
     const own = headers === undefined ? post : { ...post, ...headers }
-    go(this.#way, { method: "POST", url: this.#way.url, own, caller, body: text, repeatable, abort: this.#abort }).then(
+    const leaves = (): void => {
+      this.#isUnsent = false
+    }
+    const errand = { method: "POST", url: this.#way.url, own, caller, body: text, repeatable } as const
+    go(this.#way, { ...errand, abort: this.#abort, leaves }).then(
       (reply) => this.#answered(reply),
       (error: unknown) => this.close(toFailedOutcome(this.#way, error, this.#status !== 0)),
     )
+  }
+
+  get isUnsent(): boolean {
+    return this.#isUnsent
   }
 
   letGo(): void {

@@ -20,6 +20,8 @@ export interface Errand {
   readonly repeatable: boolean
   readonly abort: HttpAbort
   readonly isBackground?: boolean
+  /** Called once its headers are complete, right before it leaves. */
+  readonly leaves?: () => void
 }
 
 /** What the links to one server share. */
@@ -35,8 +37,10 @@ export interface Way {
 /** Completes a request and sends it. Rejects as {@link HttpSend} does, or with kind `misuse` for a header of the caller's. */
 export function go({ plan, send }: Way, errand: Errand): Promise<HttpReply> {
   const { method, url, own, caller, body, repeatable, abort, isBackground = false } = errand
-  const post = (headers: Headers): Promise<HttpReply> =>
-    send({ method, url, headers, body, repeatable, abort, isBackground })
+  const post = (headers: Headers): Promise<HttpReply> => {
+    errand.leaves?.()
+    return send({ method, url, headers, body, repeatable, abort, isBackground })
+  }
   try {
     const headers = plan.complete(own, caller)
     if (!(headers instanceof Promise)) return post(headers)
