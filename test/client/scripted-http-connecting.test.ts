@@ -53,6 +53,15 @@ describe("an earlier verdict", () => {
     expect(peer.log).toEqual(["POST initialize 1", "POST notifications/initialized", "POST tools/call 2"])
   })
 
+  it("of a version that is answered and never offered costs the handshake alone, too", async () => {
+    const peer = await start({ ...old, initialize: initialized("2025-03-26", "s-1"), "tools/call": called })
+    const { client } = await open(peer, { prior: { ...legacy(peer), version: "2025-03-26" }, standby: false })
+    expect(client.status).toMatchObject({ era: "legacy", version: "2025-03-26", reason: "prior" })
+    await textOf(client)
+    expect(peer.log).toEqual(["POST initialize 1", "POST notifications/initialized", "POST tools/call 2"])
+    expect(peer.heard[0]?.message?.params).toMatchObject({ protocolVersion: "2025-11-25" })
+  })
+
   it.each<[what: string, prior: (peer: HttpPeer) => Prior]>([
     ["of another origin", () => ({ era: "legacy", version: "2025-11-25", origin: "https://example.com" })],
     ["of a version that is not known", (peer) => ({ ...modern(peer), version: "2027-01-01" })],

@@ -10,7 +10,7 @@ import { readImplementation } from "../../core/feature/envelope.js"
 import { HEADER_METHOD, HEADER_VERSION } from "../../core/http/header.js"
 import type { Verdict } from "../../core/negotiate/probe.js"
 import type { Revision } from "../../core/revision/revision.js"
-import { era, findRevision, modernVersions, preferredLegacy } from "../../core/revision/table.js"
+import { era, findAnswered, findRevision, modernVersions, preferredLegacy } from "../../core/revision/table.js"
 import { isJsonObject, type JsonObject } from "../../core/wire/message.js"
 import type { Dialer, Link } from "../link.js"
 import { createBackoff } from "./backoff.js"
@@ -71,9 +71,11 @@ class Negotiation {
   async #resume(prior: Prior): Promise<Settled> {
     const revision = findRevision(prior.version)
     if (revision?.era === "modern") return settle(this.#parts, await this.#dial(), fromPrior(prior, revision))
-    if (revision === undefined) return this.#probe(await this.#dial(), undefined)
+    // A version that is never offered, and was answered all the same, will be answered again.
+    const offered = revision ?? (findAnswered(prior.version) === undefined ? undefined : preferredLegacy)
+    if (offered === undefined) return this.#probe(await this.#dial(), undefined)
     try {
-      return await this.#handshake(await this.#dial(), revision, "prior")
+      return await this.#handshake(await this.#dial(), offered, "prior")
     } catch (error) {
       if (!McpError.is(error, "protocol") && !this.#isUnknownThere) throw error
       return this.#probe(await this.#dial(), undefined)

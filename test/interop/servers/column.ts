@@ -49,7 +49,6 @@ export interface Abilities {
   readonly pages: Has<{ readonly method: "tools/list" | "resources/list"; readonly size: number }>
   /** The code of an answer to a list of what the server does not have at all. */
   readonly absent: Has<{ readonly list: "listResources" | "listPrompts"; readonly code: number }>
-  readonly ping: Has<true>
   readonly text: ToolUse & { readonly text: string }
   /** A tool that repeats one argument, with something before it. */
   readonly echo: Has<{ readonly tool: string; readonly argument: string; readonly before: string }>
@@ -96,6 +95,12 @@ export interface Abilities {
   readonly witness: Has<{ readonly tool: string }>
   /** Whether other calls are answered while one that was given up goes on. */
   readonly usable: Has<true>
+  /** A tool that closes the stream of its answer before it answers. */
+  readonly leave: Has<ToolUse & { readonly text: string }>
+  /** A tool after which the server does not know the session any more. */
+  readonly forget: Has<ToolUse>
+  /** A tool that ends its process. */
+  readonly die: Has<ToolUse>
   /** The status of what is asked in a session that has ended; undefined where the server does not look for it. */
   readonly session: Has<{ readonly late: number | undefined }>
   /** Over `fetch` in the place of `node:http`. */

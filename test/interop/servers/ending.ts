@@ -5,7 +5,7 @@ import { promisify } from "node:util"
 import type { Client } from "conduit-mcp/client"
 import { expect } from "vitest"
 import type { ToolUse } from "./column.js"
-import { everywhere, type Feature, failure, textOf, use, wherever } from "./feature.js"
+import { createRecorder, everywhere, type Feature, failure, textOf, use, wherever } from "./feature.js"
 import { commandOf } from "./place.js"
 
 /** What became of a client in a process of its own; rejects when that process does not end by itself. */
@@ -64,24 +64,6 @@ const heard = (manner: Manner): Feature =>
     await GIVING_UP[manner](client, { ...endless, args: { key } })
     expect(textOf(await use(client, { tool, args: { key } }))).toBe(`${key} was cancelled`)
   })
-
-/** A `fetch` that notes what went through it. */
-function createRecorder(): { readonly seen: Seen[]; readonly fetch: typeof globalThis.fetch } {
-  const seen: Seen[] = []
-  const fetch: typeof globalThis.fetch = async (input, init) => {
-    const response = await globalThis.fetch(input, init)
-    const headers = new Headers(init?.headers)
-    seen.push({ method: init?.method ?? "GET", status: response.status, session: headers.get("mcp-session-id") })
-    return response
-  }
-  return { seen, fetch }
-}
-
-interface Seen {
-  readonly method: string
-  readonly status: number
-  readonly session: string | null
-}
 
 /** All of them. */
 export const ending: readonly Feature[] = [

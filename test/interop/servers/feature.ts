@@ -89,3 +89,22 @@ export async function expectNo(call: Promise<ToolCallResult>, no: No): Promise<v
   if ("isError" in no) expect(await call).toMatchObject({ isError: true, content: [{ type: "text" }] })
   else expect(await failure(call)).toMatchObject({ kind: "protocol", reason: "jsonrpc", code: no.code })
 }
+
+/** A `fetch` that notes what went through it. */
+export function createRecorder(): { readonly seen: Seen[]; readonly fetch: typeof globalThis.fetch } {
+  const seen: Seen[] = []
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const response = await globalThis.fetch(input, init)
+    const headers = new Headers(init?.headers)
+    seen.push({ method: init?.method ?? "GET", status: response.status, session: headers.get("mcp-session-id") })
+    return response
+  }
+  return { seen, fetch }
+}
+
+/** One exchange. */
+export interface Seen {
+  readonly method: string
+  readonly status: number
+  readonly session: string | null
+}

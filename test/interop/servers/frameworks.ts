@@ -6,9 +6,10 @@ const OLDER: Found = { era: "legacy", version: "2025-11-25" }
 const MODERN: Found = { era: "modern", version: "2026-07-28" }
 
 const EVERY_LIST = "the server has every list"
-const NO_PING = "2026-07-28 has no ping: the client asks server/discover, which the tests of negotiation show"
 const NO_SESSION = "there are sessions over HTTP in the legacy era alone"
 const NO_HTTP = "pipes have no HTTP"
+const LOYAL =
+  "the tools of both versions of the official SDK show it, where there are streams, sessions or a process to lose"
 const NO_PAGES = "the library sends every list whole"
 const ONE_ANSWER = "the server answers each request alone, with JSON: nothing else comes or is asked on the way"
 const PER_REQUEST = "the server serves the legacy era request by request, where it cannot ask"
@@ -27,7 +28,6 @@ const common: Abilities = {
   prompts: ["greet"],
   pages: NO_PAGES,
   absent: EVERY_LIST,
-  ping: true,
   text: { tool: "echo", args: { text: "Grüße!" }, text: "Grüße!" },
   echo: { tool: "echo", argument: "text", before: "" },
   structured: { tool: "add", args: { a: 1, b: 2 }, value: { sum: 3 } },
@@ -75,6 +75,9 @@ const common: Abilities = {
   undeclared: { tool: "ask", no: { isError: true } },
   endless: { tool: "wait", args: { key: "for ever" } },
   witness: { tool: "witness" },
+  leave: LOYAL,
+  forget: LOYAL,
+  die: LOYAL,
   usable: true,
   session: NO_SESSION,
   fetch: true,
@@ -96,6 +99,16 @@ const sdk1: Abilities = {
     text: "inside",
   },
 }
+
+/** What is lost with a session. */
+const withSession: Pick<Abilities, "leave" | "forget" | "session"> = {
+  leave: { tool: "leave", text: "back again" },
+  forget: { tool: "forget" },
+  session: { late: 404 },
+}
+
+/** What is lost with a process. */
+const withProcess: Pick<Abilities, "die"> = { die: { tool: "die" } }
 
 /** Without a session the server cannot know which level its client wants. */
 const unfiltered: Abilities["log"] = {
@@ -173,7 +186,7 @@ const mcpLite: Abilities = {
   unknownResource: { uri: "note://nothing", code: -32601 },
   promptCompletion: "the library has no completions",
   templateCompletion: "the library has no completions",
-  page: NO_ELICITATION_ID,
+  page: "the library asks for forms only",
   rounds: "the library asks one question as well as two",
   roots: "the library does not ask for roots",
   changedRoots: "the library does not ask for roots",
@@ -243,7 +256,7 @@ const lacking = (has: Abilities, names: readonly (keyof Abilities)[], reason: st
 const questions = ["form", "page", "locked", "rounds", "sampling", "roots"] as const
 
 const sdk1Columns: readonly Column[] = [
-  column({ peer: "sdk1", mode: "http", ...legacyOnly, has: { ...sdk1, session: { late: 404 } } }),
+  column({ peer: "sdk1", mode: "http", ...legacyOnly, has: { ...sdk1, ...withSession } }),
   column({
     peer: "sdk1",
     mode: "json",
@@ -255,20 +268,20 @@ const sdk1Columns: readonly Column[] = [
     ),
   }),
   column({ peer: "sdk1", mode: "sse", path: "/sse", ...deprecated, has: sdk1 }),
-  column({ peer: "sdk1", mode: "stdio", ...legacyOnly, has: sdk1 }),
+  column({ peer: "sdk1", mode: "stdio", ...legacyOnly, has: { ...sdk1, ...withProcess } }),
 ]
 
 const sdk2Columns: readonly Column[] = [
-  column({ peer: "sdk2", mode: "http", ...modern, has: { ...sdk2Modern, ping: NO_PING } }),
+  column({ peer: "sdk2", mode: "http", ...modern, has: sdk2Modern }),
   column({
     peer: "sdk2",
     mode: "http",
     ...asLegacy,
     has: lacking({ ...sdk2, log: unfiltered }, [...questions, "change"], PER_REQUEST),
   }),
-  column({ peer: "sdk2", mode: "sessions", ...legacyOnly, has: { ...sdk2, session: { late: 404 } } }),
-  column({ peer: "sdk2", mode: "stdio", ...modern, has: { ...sdk2Modern, ping: NO_PING } }),
-  column({ peer: "sdk2", mode: "stdio", ...asLegacy, has: sdk2 }),
+  column({ peer: "sdk2", mode: "sessions", ...legacyOnly, has: { ...sdk2, ...withSession } }),
+  column({ peer: "sdk2", mode: "stdio", ...modern, has: { ...sdk2Modern, ...withProcess } }),
+  column({ peer: "sdk2", mode: "stdio", ...asLegacy, has: { ...sdk2, ...withProcess } }),
 ]
 
 const TOO_EARLY = "over HTTP the library looks for the client's capabilities before it has read them, and does not ask"
@@ -297,14 +310,14 @@ const tmcpOlder = { ...asLegacy, speaks: SIX, legacy: "2025-06-18" }
 const SERIAL = "the transport answers one request after the other: one that goes on keeps all others from it"
 
 const tmcpColumns: readonly Column[] = [
-  column({ peer: "tmcp", mode: "http", ...modern, legacy: "2025-06-18", has: { ...tmcpModern, ping: NO_PING } }),
+  column({ peer: "tmcp", mode: "http", ...modern, legacy: "2025-06-18", has: tmcpModern }),
   column({ peer: "tmcp", mode: "http", ...tmcpOlder, has: { ...tmcpLegacy, session: { late: undefined } } }),
   column({
     peer: "tmcp",
     mode: "stdio",
     ...modern,
     legacy: "2025-06-18",
-    has: { ...tmcpModern, ping: NO_PING, witness: DEAF },
+    has: { ...tmcpModern, witness: DEAF },
   }),
   column({ peer: "tmcp", mode: "stdio", ...tmcpOlder, has: { ...tmcpLegacy, witness: DEAF, usable: SERIAL } }),
 ]
@@ -313,7 +326,7 @@ const tmcpColumns: readonly Column[] = [
 const liteAuto = { era: "legacy", version: "2025-03-26", reason: "fell_back" } as const
 const lite = {
   auto: liteAuto,
-  again: "fell_back",
+  again: "prior",
   legacy: "2025-03-26",
   modern: false,
   instructions: undefined,

@@ -21,6 +21,7 @@ const legacyOnly = {
 } as const
 
 const dynamic = "demo://resource/dynamic"
+const LOYAL = "no tool of the server lets go of its client"
 const UNSEEN = "nothing of this server shows what it heard"
 
 const everything: Abilities = {
@@ -44,7 +45,6 @@ const everything: Abilities = {
   prompts: ["simple-prompt", "args-prompt", "completable-prompt", "resource-prompt"],
   pages: "the server sends every list whole",
   absent: "the server has every list",
-  ping: true,
   text: { tool: "get-sum", args: { a: 1, b: 2 }, text: "The sum of 1 and 2 is 3." },
   echo: { tool: "echo", argument: "message", before: "Echo: " },
   structured: {
@@ -118,6 +118,9 @@ const everything: Abilities = {
   endless: { tool: "trigger-long-running-operation", args: { duration: 60, steps: 6_000 } },
   witness: UNSEEN,
   usable: true,
+  leave: LOYAL,
+  forget: LOYAL,
+  die: LOYAL,
   session: "there are sessions over Streamable HTTP alone",
   fetch: true,
 }
@@ -133,7 +136,6 @@ const small = {
   templates: NO_RESOURCES,
   prompts: NO_PROMPTS,
   pages: "the server sends every list whole",
-  ping: true,
   echo: "no tool of the server repeats what it is told",
   unknownTool: { isError: true },
   progress: QUICK,
@@ -154,6 +156,9 @@ const small = {
   endless: QUICK,
   witness: QUICK,
   usable: true,
+  leave: LOYAL,
+  forget: LOYAL,
+  die: LOYAL,
   session: NO_HTTP,
   fetch: NO_HTTP,
 } as const

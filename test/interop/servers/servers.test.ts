@@ -15,8 +15,9 @@ import { opening } from "./opening.js"
 import { installPeers, type Running, startHttp } from "./place.js"
 import { published, scratch } from "./published.js"
 import { reading } from "./reading.js"
+import { recovering } from "./recovering.js"
 
-const features = [...opening, ...calling, ...reading, ...asking, ...ending]
+const features = [...opening, ...calling, ...reading, ...asking, ...recovering, ...ending]
 const columns = [...frameworks, ...published]
 
 const isModern = ({ speaks }: Column): boolean => speaks.era === "modern"

@@ -1,5 +1,4 @@
 // The official SDK, version 1: `node sdk1.js stdio`, or over HTTP with sessions (`http`), without (`json`), deprecated (`sse`).
-import { randomUUID } from "node:crypto"
 import { createServer } from "node:http"
 import { completable } from "@modelcontextprotocol/sdk/server/completable.js"
 import { McpServer, ResourceTemplate } from "@modelcontextprotocol/sdk/server/mcp.js"
@@ -26,10 +25,12 @@ import {
   wait,
   witness,
 } from "./content.js"
+import { createSessionHandler, forget } from "./sessions.js"
 
 function build() {
   const server = new McpServer(identity("sdk1"), { instructions: INSTRUCTIONS, capabilities: { logging: {} } })
   addTools(server)
+  addLosses(server)
   addQuestions(server)
   addResources(server)
   const name = completable(z.string(), complete)
@@ -71,6 +72,19 @@ function addTools(server) {
     server.sendToolListChanged()
     return text("changed")
   })
+}
+
+/** Tools that leave their client alone. */
+function addLosses(server) {
+  server.registerTool("leave", {}, (extra) => {
+    extra.closeSSEStream()
+    return text("back again")
+  })
+  server.registerTool("forget", {}, (extra) => {
+    forget(extra.sessionId)
+    return text("forgotten")
+  })
+  server.registerTool("die", {}, () => process.exit(3))
 }
 
 async function report({ _meta, sendNotification }, progress) {
@@ -127,23 +141,6 @@ function addResources(server) {
   })
 }
 
-function createSessionHandler() {
-  const sessions = new Map()
-  return async (incoming, response) => {
-    const id = incoming.headers["mcp-session-id"]
-    const known = sessions.get(id)
-    if (known !== undefined) return known.handleRequest(incoming, response)
-    if (id !== undefined) return response.writeHead(404).end()
-    const transport = new StreamableHTTPServerTransport({
-      sessionIdGenerator: () => randomUUID(),
-      onsessioninitialized: (made) => void sessions.set(made, transport),
-    })
-    transport.onclose = () => sessions.delete(transport.sessionId)
-    await build().connect(transport)
-    await transport.handleRequest(incoming, response)
-  }
-}
-
 /** A transport without sessions serves one request. */
 async function handleAlone(incoming, response) {
   const server = build()
@@ -167,7 +164,11 @@ function createDeprecatedHandler() {
   }
 }
 
-const handlers = { http: createSessionHandler, json: () => handleAlone, sse: createDeprecatedHandler }
+const handlers = {
+  http: () => createSessionHandler(StreamableHTTPServerTransport, build),
+  json: () => handleAlone,
+  sse: createDeprecatedHandler,
+}
 const [mode] = process.argv.slice(2)
 if (mode === "stdio") await build().connect(new StdioServerTransport())
 else createServer(handlers[mode]()).listen(0)

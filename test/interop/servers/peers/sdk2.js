@@ -1,5 +1,4 @@
 // The official SDK, version 2, in both eras: `node sdk2.js stdio`, or `http`; the legacy era with sessions: `sessions`.
-import { randomUUID } from "node:crypto"
 import { createServer } from "node:http"
 import { NodeStreamableHTTPServerTransport, toNodeHandler } from "@modelcontextprotocol/node"
 import {
@@ -28,10 +27,12 @@ import {
   wait,
   witness,
 } from "./content.js"
+import { createSessionHandler, forget } from "./sessions.js"
 
 function build() {
   const server = new McpServer(identity("sdk2"), { instructions: INSTRUCTIONS, capabilities: { logging: {} } })
   addTools(server)
+  addLosses(server)
   addQuestions(server)
   addResources(server)
   const argsSchema = z.object({ name: completable(z.string(), complete) })
@@ -73,6 +74,19 @@ function addTools(server) {
     return text("changed")
   })
   server.registerTool("witness", key, async ({ key }) => text(await witness(key)))
+}
+
+/** Tools that leave their client alone. */
+function addLosses(server) {
+  server.registerTool("leave", {}, ({ http }) => {
+    http.closeSSE()
+    return text("back again")
+  })
+  server.registerTool("forget", {}, ({ sessionId }) => {
+    forget(sessionId)
+    return text("forgotten")
+  })
+  server.registerTool("die", {}, () => process.exit(3))
 }
 
 async function report({ _meta, notify }, progress) {
@@ -126,24 +140,10 @@ function addResources(server) {
   })
 }
 
-function createSessionHandler() {
-  const sessions = new Map()
-  return async (incoming, response) => {
-    const id = incoming.headers["mcp-session-id"]
-    const known = sessions.get(id)
-    if (known !== undefined) return known.handleRequest(incoming, response)
-    if (id !== undefined) return response.writeHead(404).end()
-    const transport = new NodeStreamableHTTPServerTransport({
-      sessionIdGenerator: () => randomUUID(),
-      onsessioninitialized: (made) => void sessions.set(made, transport),
-    })
-    transport.onclose = () => sessions.delete(transport.sessionId)
-    await build().connect(transport)
-    await transport.handleRequest(incoming, response)
-  }
+const handlers = {
+  http: () => toNodeHandler(createMcpHandler(build)),
+  sessions: () => createSessionHandler(NodeStreamableHTTPServerTransport, build),
 }
-
-const handlers = { http: () => toNodeHandler(createMcpHandler(build)), sessions: createSessionHandler }
 const [mode] = process.argv.slice(2)
 if (mode === "stdio") serveStdio(build)
 else createServer(handlers[mode]()).listen(0)
