@@ -1,9 +1,10 @@
 /** Lists as an application gets them: all pages or one by one, whatever a server makes of its pages. */
 import type { ClientEvents, ListPage } from "conduit-mcp/client"
 import { describe, expect, it } from "vitest"
+import { failure, failureOf, pass } from "../support/failure.js"
 import { type Answer, discover, error, type HttpPeer, initialized, result, silence } from "../support/http-peer.js"
 import { createRecordingLogger } from "../support/logger.js"
-import { expectNothingLeft, failure, failureOf, open, pass, start } from "./scripted-http/harness.js"
+import { expectNothingLeft, open, start } from "./scripted-http/harness.js"
 
 const SCHEMA = { type: "object" }
 const tool = (name: string) => ({ name, inputSchema: SCHEMA })

@@ -1,6 +1,7 @@
 /** Earlier verdicts, and the ways in which an attempt to connect over HTTP is ended: what is sent, and what is left. */
 import { type Client, lookup, type Prior } from "conduit-mcp/client"
 import { describe, expect, it } from "vitest"
+import { failure, failureOf, until } from "../support/failure.js"
 import {
   type Answer,
   cut,
@@ -14,7 +15,7 @@ import {
   type Script,
   silence,
 } from "../support/http-peer.js"
-import { dial, expectNothingLeft, failure, failureOf, open, start, until } from "./scripted-http/harness.js"
+import { dial, expectNothingLeft, open, start } from "./scripted-http/harness.js"
 
 const called = result({ resultType: "complete", content: [{ type: "text", text: "done" }] })
 const old: Script = { "server/discover": plain(404), initialize: initialized("2025-11-25", "s-1"), GET: plain(405) }

@@ -3,6 +3,7 @@ import { getEventListeners } from "node:events"
 import type { ServerResponse } from "node:http"
 import type { Client } from "conduit-mcp/client"
 import { describe, expect, it } from "vitest"
+import { failure, failureOf, until } from "../support/failure.js"
 import {
   type Answer,
   discover,
@@ -18,7 +19,7 @@ import {
   stream,
 } from "../support/http-peer.js"
 import { createRecordingLogger } from "../support/logger.js"
-import { expectNothingLeft, failure, failureOf, open, start, until } from "./scripted-http/harness.js"
+import { expectNothingLeft, open, start } from "./scripted-http/harness.js"
 
 const modern: Script = { "server/discover": discover() }
 const legacy: Script = { "server/discover": plain(404), initialize: initialized("2025-11-25", "s-1"), GET: plain(405) }

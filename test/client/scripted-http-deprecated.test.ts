@@ -1,6 +1,7 @@
 /** The deprecated HTTP+SSE transport as the last resort: when it is tried, what is shown when it fails too, and calls over it. */
 import type { ServerResponse } from "node:http"
 import { describe, expect, it } from "vitest"
+import { failure, failureOf, until } from "../support/failure.js"
 import {
   type Answer,
   cut,
@@ -15,7 +16,7 @@ import {
   type Script,
   stream,
 } from "../support/http-peer.js"
-import { dial, expectNothingLeft, failure, failureOf, open, start, until } from "./scripted-http/harness.js"
+import { dial, expectNothingLeft, open, start } from "./scripted-http/harness.js"
 
 const html = { "content-type": "text/html" }
 const opened = { protocolVersion: "2024-11-05", capabilities: {}, serverInfo: { name: "old", version: "1.0.0" } }

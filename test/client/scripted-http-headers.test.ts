@@ -1,6 +1,7 @@
 /** The headers of everything that a client sends over HTTP: the application's, those that repeat the body, and the session's. */
 import type { HeaderSource } from "conduit-mcp/client"
 import { describe, expect, it } from "vitest"
+import { failure, failureOf, pass, until } from "../support/failure.js"
 import {
   type Answer,
   discover,
@@ -15,7 +16,7 @@ import {
   silence,
   stream,
 } from "../support/http-peer.js"
-import { dial, expectNothingLeft, failure, failureOf, open, pass, start, until } from "./scripted-http/harness.js"
+import { dial, expectNothingLeft, open, start } from "./scripted-http/harness.js"
 
 const called = result({ resultType: "complete", content: [] })
 const legacy = (session?: string): Script => ({

@@ -2,6 +2,7 @@
 import { brotliCompressSync, gzipSync } from "node:zlib"
 import type { Client } from "conduit-mcp/client"
 import { describe, expect, it } from "vitest"
+import { failure, failureOf, until } from "../support/failure.js"
 import {
   type Answer,
   discover,
@@ -14,7 +15,7 @@ import {
   type Script,
   stream,
 } from "../support/http-peer.js"
-import { dial, expectNothingLeft, failure, failureOf, open, start, until } from "./scripted-http/harness.js"
+import { dial, expectNothingLeft, open, start } from "./scripted-http/harness.js"
 
 const modern: Script = { "server/discover": discover() }
 const legacy: Script = { "server/discover": plain(404), initialize: initialized("2025-11-25", "s-1"), GET: plain(405) }

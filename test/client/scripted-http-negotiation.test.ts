@@ -1,5 +1,6 @@
 /** Which era an application gets over HTTP, what it costs on the wire, and what it is told when there is none. */
 import { describe, expect, it } from "vitest"
+import { failure, failureOf, pass, until } from "../support/failure.js"
 import {
   type Answer,
   cut,
@@ -12,7 +13,7 @@ import {
   type Script,
   silence,
 } from "../support/http-peer.js"
-import { dial, expectNothingLeft, failure, failureOf, open, pass, start, until } from "./scripted-http/harness.js"
+import { dial, expectNothingLeft, open, start } from "./scripted-http/harness.js"
 
 const probe = "POST server/discover 1"
 const handshake = (id: number): string[] => [`POST initialize ${id}`, "POST notifications/initialized"]
@@ -109,6 +110,44 @@ describe("-32022 to the probe", () => {
       }),
     )
     expect(peer.log).toEqual([probe])
+  })
+})
+
+describe("-32022 to a call", () => {
+  const refused = (supported: readonly string[]): Answer => error(400, -32022, { supported, requested: "2026-07-28" })
+  const done = result({ resultType: "complete", content: [] })
+
+  it("is followed by the call once more, in a version of its list and with a new id", async () => {
+    const peer = await start({ "server/discover": discover(), "tools/call": [refused(["2026-07-28"]), done] })
+    const { client } = await open(peer)
+    await client.callTool("t", { a: 1 })
+    expect(peer.log).toEqual([probe, "POST tools/call 2", "POST tools/call 3"])
+    expect(peer.heard[2]?.headers["mcp-protocol-version"]).toBe("2026-07-28")
+    expect(peer.heard[2]?.message?.params).toEqual(peer.heard[1]?.message?.params)
+  })
+
+  it("twice is the call's error", async () => {
+    const peer = await start({ "server/discover": discover(), "tools/call": refused(["2026-07-28"]) })
+    const { client } = await open(peer)
+    expect(await failureOf(client.callTool("t"))).toMatchObject({ kind: "protocol", reason: "jsonrpc", code: -32022 })
+    expect(peer.log).toEqual([probe, "POST tools/call 2", "POST tools/call 3"])
+  })
+
+  it("with older versions alone is the call's error: nothing is downgraded", async () => {
+    const peer = await start({
+      "server/discover": discover(),
+      "tools/call": refused(["2025-11-25"]),
+      initialize: initialized(),
+    })
+    const { client } = await open(peer)
+    expect(await failureOf(client.callTool("t"))).toMatchObject({
+      kind: "protocol",
+      reason: "no_common_version",
+      code: -32022,
+      message: "the server no longer speaks 2026-07-28, and no version of its list is spoken here: 2025-11-25",
+    })
+    expect(peer.log).toEqual([probe, "POST tools/call 2"])
+    expect(client.status).toMatchObject({ state: "connected", era: "modern" })
   })
 })
 

@@ -1,6 +1,7 @@
 /** What an application gets for what a server answers over HTTP, in both eras: whole results, questions, and what is neither. */
 import type { Client } from "conduit-mcp/client"
 import { describe, expect, it } from "vitest"
+import { failure, failureOf, until } from "../support/failure.js"
 import {
   type Answer,
   discover,
@@ -12,7 +13,7 @@ import {
   type Script,
   stream,
 } from "../support/http-peer.js"
-import { failure, failureOf, open, start, until } from "./scripted-http/harness.js"
+import { open, start } from "./scripted-http/harness.js"
 
 const modern: Script = { "server/discover": discover() }
 const legacy: Script = { "server/discover": plain(404), initialize: initialized(), GET: plain(405) }
@@ -59,6 +60,34 @@ describe.each(eras)("in the %s era", (_era, script) => {
       )
     }
   })
+
+  it.each<[status: number, kind: string, reason: string, retryable: boolean, more: object]>([
+    [400, "transport", "http_status", false, {}],
+    [401, "authorization", "unauthenticated", false, { challenge: "Bearer" }],
+    [403, "authorization", "forbidden", false, { challenge: "Bearer" }],
+    [405, "transport", "http_status", false, { retryAfterMs: 7_000 }],
+    [408, "transport", "http_status", true, { retryAfterMs: 7_000 }],
+    [413, "transport", "http_status", false, { retryAfterMs: 7_000 }],
+    [429, "transport", "http_status", true, { retryAfterMs: 7_000 }],
+    [500, "transport", "http_status", true, { retryAfterMs: 7_000 }],
+    [501, "transport", "http_status", false, { retryAfterMs: 7_000 }],
+    [503, "transport", "http_status", true, { retryAfterMs: 7_000 }],
+  ])(
+    "HTTP %i without a response is of kind %s, and the caller's to try again",
+    async (status, kind, reason, retryable, more) => {
+      const headers = { "www-authenticate": "Bearer", ...(status === 400 ? {} : { "retry-after": "7" }) }
+      const peer = await start({ ...script, "tools/call": plain(status, "", headers) })
+      const { client } = await open(peer, { standby: false })
+      const sent = peer.heard.length
+      expect(await failureOf(client.callTool("t"))).toMatchObject({
+        kind,
+        reason,
+        retryable,
+        data: { status, ...more },
+      })
+      expect(peer.heard).toHaveLength(sent + 1)
+    },
+  )
 
   it("an error without the id of a request is that of the one whose answer it is", async () => {
     const answer = plain(400, '{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"}}', {
@@ -187,6 +216,22 @@ describe("results that are not whole", () => {
       },
       { name: "t", arguments: { a: 1 }, requestState: "two", _meta: expect.objectContaining(meta) },
     ])
+  })
+
+  it("may ask many things at once, and nothing of that is left", async () => {
+    const warnings: unknown[] = []
+    const warn = (warning: Error): void => void warnings.push(warning)
+    process.on("warning", warn)
+    const keys = Array.from({ length: 30 }, (_, index) => [`q${index}`, { method: "roots/list" }])
+    const many = { resultType: "input_required", inputRequests: Object.fromEntries(keys) }
+    const client = await connected(
+      { ...modern, "tools/call": [result(many), result(whole)] },
+      { handlers: { roots: () => [] } },
+    )
+    await client.callTool("t")
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off("warning", warn)
+    expect(warnings).toEqual([])
   })
 
   it("are never taken for the result when nobody is there to answer", async () => {

@@ -1,5 +1,6 @@
 /** Streams that break, streams that are gone on with, and what a server says on them, as the application sees it over HTTP. */
 import { describe, expect, it } from "vitest"
+import { failure, failureOf, pass, until } from "../support/failure.js"
 import {
   type Answer,
   cut,
@@ -13,7 +14,7 @@ import {
   type Script,
   stream,
 } from "../support/http-peer.js"
-import { expectNothingLeft, failure, failureOf, open, pass, start, until } from "./scripted-http/harness.js"
+import { expectNothingLeft, open, start } from "./scripted-http/harness.js"
 
 /** An answer after which the connection is not used again, so that the next one is a new one. */
 const closing =

@@ -1,5 +1,5 @@
 /** An application's client on a scripted peer over HTTP, with a clock that stands still and all that either side may keep counted. */
-import { type Client, type ConnectOptions, connect, McpError } from "conduit-mcp/client"
+import { type Client, type ConnectOptions, connect } from "conduit-mcp/client"
 import { afterEach, expect } from "vitest"
 import { createManualClock, type ManualClock } from "../../support/clock.js"
 import { type HttpPeer, type Script, startHttpPeer } from "../../support/http-peer.js"
@@ -39,41 +39,6 @@ export async function open(
 ): Promise<{ readonly client: Client; readonly clock: ManualClock }> {
   const { clock, opening } = dial(peer, options)
   return { client: await opening, clock }
-}
-
-/** The error that a promise rejects with, as far as it is told to an application. */
-export async function failureOf(work: Promise<unknown>): Promise<object> {
-  const error: unknown = await work.then(
-    (value) => new Error(`it did not fail, but came to ${JSON.stringify(value)}`),
-    (reason: unknown) => reason,
-  )
-  if (!McpError.is(error)) throw error
-  const { kind, reason, code, retryable, message, data, cause } = error
-  return { kind, reason, code, retryable, message, data, cause }
-}
-
-/** What {@link failureOf} gives, with what an error has when nothing is said of it. */
-export function failure(given: {
-  readonly kind: string
-  readonly reason: string
-  readonly message: unknown
-  readonly code?: unknown
-  readonly retryable?: boolean
-  readonly data?: unknown
-  readonly cause?: unknown
-}): object {
-  return { code: undefined, retryable: false, data: undefined, cause: undefined, ...given }
-}
-
-/** Resolves once `holds` does; looked at again whenever the event loop comes round. */
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve))
-}
-
-/** Waits until something is due in so many milliseconds, and lets that time pass. */
-export async function pass(clock: ManualClock, ms: number): Promise<void> {
-  await until(() => clock.dueInMs.includes(ms))
-  clock.advance(ms)
 }
 
 /** Closes whatever a test left open, and holds the client to leaving no connection and no task of its clock. */
