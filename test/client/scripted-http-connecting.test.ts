@@ -298,8 +298,8 @@ describe("connecting is ended", () => {
 
 describe("handlers are there from the first byte", () => {
   const question = { jsonrpc: "2.0", id: 0, method: "roots/list" }
-  const roots = { roots: () => [{ uri: "file:///home/ada" }] }
-  const answer = { jsonrpc: "2.0", id: 0, result: { roots: [{ uri: "file:///home/ada" }] } }
+  const roots = { roots: () => [{ uri: "file:///srv/project" }] }
+  const answer = { jsonrpc: "2.0", id: 0, result: { roots: [{ uri: "file:///srv/project" }] } }
 
   it.each(["initialize", "GET"])("a question on the stream of %s is answered", async (where) => {
     const asks: Answer = ({ message }, response) => {
