@@ -1,6 +1,7 @@
 /** One call of the application, from when it is made until its promise settles: what it asked for, and how it can end. */
 import { McpError } from "../core/error/error.js"
 import type { JsonObject } from "../core/wire/message.js"
+import type { ClientRequestFacts } from "../observe/client-event.js"
 import { onAbort } from "./abort.js"
 import type { HeaderSource } from "./options.js"
 
@@ -14,8 +15,12 @@ export interface Pausable {
 
 /** A request that is on its way, and can be called back. */
 export interface Cancellable {
+  readonly id: number
   cancel(error: McpError): void
 }
+
+/** Hears how a call ended: with an error, or with a result. */
+export type Ending = (error?: unknown, result?: unknown) => void
 
 /** What the call's settings are once the client's stand in for those that are not given. */
 export interface CallSettings {
@@ -41,20 +46,31 @@ export class Call {
   readonly method: string
   readonly settings: CallSettings
   readonly signal: AbortSignal | undefined
+  /** What the caller sends. */
+  readonly params: JsonObject | undefined
   /** What the call is about: the name of a tool or prompt, or the URI of a resource. */
   readonly subject: string | undefined
+  /** What is told of the call; made when somebody first wants to know. */
+  described: ClientRequestFacts | undefined
+  /** Runs work where those who watch the call want it run; undefined when nobody does. */
+  within: (<T>(work: () => T) => T) | undefined
+  /** How many rounds of questions it had. */
+  rounds = 0
+  #attempts = 0
+  #lastId: number | undefined
   #settled = false
   #reject: ((error: unknown) => void) | undefined
   #wire: Cancellable | undefined
   #clock: Pausable | undefined
   #paused = 0
   #controller: AbortController | undefined
-  #endings: readonly (() => void)[] = []
+  #endings: readonly Ending[] = []
 
   constructor(method: string, params: JsonObject | undefined, settings: CallSettings, signal: AbortSignal | undefined) {
     this.method = method
     this.settings = settings
     this.signal = signal
+    this.params = params
     this.subject = subjectOf(params)
   }
 
@@ -80,11 +96,11 @@ export class Call {
         this.onEnd(onAbort(signal, () => this.fail(abortedBy(signal))))
       }
       const fail = (error: unknown): void => {
-        if (this.#end(undefined)) reject(error)
+        if (this.#end(error, undefined)) reject(error)
       }
       try {
         work(this).then((result) => {
-          if (this.#end(undefined)) resolve(result)
+          if (this.#end(undefined, result)) resolve(result)
         }, fail)
       } catch (error) {
         fail(error)
@@ -95,11 +111,11 @@ export class Call {
   /** Ends the call with an error, now: what is on its way is cancelled, and whatever it would answer is dropped. */
   fail(error: McpError): void {
     const reject = this.#reject
-    if (this.#end(error)) reject?.(error)
+    if (this.#end(error, undefined, error)) reject?.(error)
   }
 
-  /** Calls `run` once the call is over, at once if it is. */
-  onEnd(run: () => void): void {
+  /** Calls `run` once the call is over, before its promise settles; at once, without a word of how, if it is. */
+  onEnd(run: Ending): void {
     if (this.#settled) run()
     else this.#endings = [...this.#endings, run]
   }
@@ -107,6 +123,19 @@ export class Call {
   /** Says what is on its way for the call, or that nothing is any longer. */
   set wire(wire: Cancellable | undefined) {
     this.#wire = wire
+    if (wire === undefined) return
+    this.#attempts++
+    this.#lastId = wire.id
+  }
+
+  /** How often it was sent. */
+  get attempts(): number {
+    return this.#attempts
+  }
+
+  /** The id of the last message in which it was sent. */
+  get lastId(): number | undefined {
+    return this.#lastId
   }
 
   /** The clock that runs while the server has the call. */
@@ -130,14 +159,15 @@ export class Call {
     }
   }
 
-  #end(error: McpError | undefined): boolean {
+  /** `given`: the error with which it is given up, so that what is on its way is called back. */
+  #end(error: unknown, result: unknown, given?: McpError): boolean {
     if (this.#settled) return false
     this.#settled = true
     const wire = this.#wire
     this.#wire = undefined
-    if (error !== undefined) wire?.cancel(error)
-    this.#controller?.abort(error)
-    for (const run of this.#endings) run()
+    if (given !== undefined) wire?.cancel(given)
+    this.#controller?.abort(given)
+    for (const run of this.#endings) run(error, result)
     this.#endings = []
     return true
   }

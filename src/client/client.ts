@@ -17,6 +17,7 @@ import { Changes } from "./changes.js"
 import { Connection } from "./connection/connection.js"
 import type { ClientStatus, Prior } from "./connection/status.js"
 import { createAnswerer } from "./handler/answerer.js"
+import { QuestionWatch } from "./handler/watch.js"
 import type { Dialer } from "./link.js"
 import { ListReader } from "./list-reader.js"
 import { type ListenTarget, offeredBy, toFilter } from "./listen/listen.js"
@@ -47,11 +48,12 @@ import { createRetry } from "./pipeline/retry.js"
 import type { Next } from "./pipeline/stage.js"
 import { createTimeout } from "./pipeline/timeout.js"
 import { createTotal, endCalls } from "./pipeline/total.js"
-import { trace } from "./pipeline/trace.js"
+import { createTrace } from "./pipeline/trace.js"
 import { createValidate } from "./pipeline/validate.js"
 import { register } from "./registry.js"
 import { type ClientSettings, resolveCall, resolveSettings } from "./settings.js"
 import { ToolBook } from "./tool-book.js"
+import { beginListening, CallWatch, type CallWay } from "./watch.js"
 
 /**
  * Opens a client on whatever a dialer reaches.
@@ -90,29 +92,38 @@ export class Client {
   /** @internal */
   constructor(dialer: Dialer, options: ClientOptions) {
     this.#settings = resolveSettings(options)
-    const { limits, logger, handlers, calls, capabilityOptions } = this.#settings
+    const { limits, logger, handlers, calls, capabilityOptions, watchers } = this.#settings
     const { clock = createSystemClock({ stepMs: 50, holdsProcess: true }), name } = options
     this.#events = createEmitter(clientEvents, (event, error) => logger.error("a listener failed", { event, error }))
-    const refused = this.#events.topics["client.entry_refused"]
+    const { topics } = this.#events
+    const refused = topics["client.entry_refused"]
     this.#lists = new ListReader({ limits, tools: this.#tools, refused, logger, outdated: () => {} })
     this.#clock = clock
     const deadlines = createDeadlines(clock)
     this.#deadlines = deadlines
-    const answerer = createAnswerer({ handlers, ...capabilityOptions, assigns: calls.assigns, limits, logger })
+    const way = (): CallWay => {
+      const { revision, negotiated, kind } = connection
+      return { revision, version: negotiated.version, kind, origin: dialer.origin, session: undefined }
+    }
+    const watch = new CallWatch({ topics, watchers, logger, client: name, way })
+    const asked = new QuestionWatch({ topics, origin: dialer.origin, describe: (call) => watch.describe(call) })
+    const answered = { handlers, ...capabilityOptions, assigns: calls.assigns, limits, logger, watch: asked }
+    const answerer = createAnswerer(answered)
     const parts = {
       dialer,
       settings: this.#settings,
       answerer,
-      topics: this.#events.topics,
+      topics,
       clock,
       changes: this.#changes,
     }
     const connection = new Connection(parts)
     this.#connection = connection
+    for (const watcher of watchers) watcher.watchClient(this)
     const operationOf = (method: string): Operation | undefined => connection.revision.methods.get(method)?.operation
     const stages = [
       createTotal(clock, deadlines),
-      createInput({ answerer, limits, revision: () => connection.revision }),
+      createInput({ answerer, limits, revision: () => connection.revision, watch: asked }),
       createTimeout(clock, deadlines, () => connection.lastNoise),
       createRetry({
         heals: this.#settings.reconnect,
@@ -121,16 +132,18 @@ export class Client {
         isRepeatableTool: (tool) => this.#tools.find(tool)?.isRepeatable === true,
         renegotiate: (error) => connection.renegotiate(error),
         reprobe: (error) => connection.reprobe(error),
+        retried: (call, why, error) => watch.retried(call, why, error),
       }),
       createHeaders({
         mirrored: () => (connection.kind === "http" && connection.revision.mirrors ? connection.revision : undefined),
         tools: this.#tools,
         refreshTools: (call) => this.#refreshTools(call),
+        retried: (call, error) => watch.retried(call, "tools_outdated", error),
       }),
       createValidate({ tools: this.#tools, isLenient: () => !connection.revision.selfDescribingResults }),
     ]
     this.#runAtOnce = createPipeline(stages, (call, attempt) => connection.send(call, attempt))
-    this.#run = createPipeline([trace, createLimit(limits.maxInFlight)], this.#runAtOnce)
+    this.#run = createPipeline([createTrace(watch), createLimit(limits.maxInFlight)], this.#runAtOnce)
     this.#subscriptions = new Subscriptions({
       changes: this.#changes,
       request: (method, params) => this.request(method, params),
@@ -293,13 +306,17 @@ export class Client {
     const filter = toFilter(target)
     const release = holdProcess()
     let stop = (): void => {}
-    const queue: ChangeQueue = new ChangeQueue(() => {
+    const isStream = revision.methods.has("subscriptions/listen")
+    const { origin } = this.status
+    const told = beginListening(this.#events.topics, { kind: isStream ? "stream" : "session", origin }, filter)
+    const queue: ChangeQueue = new ChangeQueue((error) => {
+      told?.(error)
       release()
       this.#listening.delete(queue)
       stop()
     })
     this.#listening.add(queue)
-    if (revision.methods.has("subscriptions/listen")) stop = listenOnStream(this.#streamHost, filter, queue)
+    if (isStream) stop = listenOnStream(this.#streamHost, filter, queue)
     else {
       const offered = offeredBy(negotiated.capabilities, filter)
       if (Object.keys(offered).length === 0) queue.end()

@@ -2,6 +2,7 @@
 import type { Implementation } from "../core/model/identity.js"
 import type { Era } from "../core/revision/revision.js"
 import type { JsonObject } from "../core/wire/message.js"
+import type { ClientWatcher } from "../observe/client-event.js"
 import type { Logger } from "../observe/log.js"
 import type { Clock, MaybePromise } from "../store/port.js"
 import type { Progress } from "./call.js"
@@ -38,7 +39,7 @@ export interface CallOptions {
   readonly headers?: HeaderSource
   /** Extensions to declare for this call beside those of the client. */
   readonly extensions?: JsonObject
-  /** The W3C trace context to pass on. Default: none. */
+  /** The W3C trace context to pass on, where `meta` has none. Default that of the client. */
   readonly traceparent?: string
 }
 
@@ -102,6 +103,12 @@ export interface ClientOptions {
   readonly deprecatedSse?: boolean
   /** Bounds; see {@link ClientLimits}. */
   readonly limits?: Partial<ClientLimits>
+  /** The W3C trace context that calls pass on. Default: that of `trace`. */
+  readonly traceparent?: string
+  /** Who traces calls, such as `otel()` of `conduit-mcp/otel`: names the trace that they pass on, and decides where they run. */
+  readonly trace?: ClientWatcher
+  /** Who else watches, such as `prometheus()` of `conduit-mcp/prometheus`. */
+  readonly watch?: readonly ClientWatcher[]
   readonly logger?: Logger
   /** Time, as an argument. Default: the system's. */
   readonly clock?: Clock

@@ -3,6 +3,7 @@ import { misuse } from "../core/error/error.js"
 import type { Implementation } from "../core/model/identity.js"
 import { supportedVersions } from "../core/revision/table.js"
 import type { JsonObject } from "../core/wire/message.js"
+import type { ClientWatcher } from "../observe/client-event.js"
 import { type Logger, stderrLogger } from "../observe/log.js"
 import type { CallSettings } from "./call.js"
 import type { Prior } from "./connection/status.js"
@@ -33,6 +34,7 @@ export interface ClientSettings {
   readonly deprecatedSse: boolean
   readonly limits: ClientLimits
   readonly logger: Logger
+  readonly watchers: readonly ClientWatcher[]
   /** What calls take where they say nothing themselves. */
   readonly calls: CallSettings
 }
@@ -51,7 +53,7 @@ const LONGEST_MS = 2 ** 31 - 1
  * @throws `McpError` of kind `misuse`, reason `invalid_option`, that names the option.
  */
 export function resolveSettings(options: ClientOptions): ClientSettings {
-  const { protocol = "auto", elicitation = ELICITATION, handlers = {} } = options
+  const { protocol = "auto", elicitation = ELICITATION, handlers = {}, trace, watch = [] } = options
   const known = ["auto", "modern", "legacy", ...supportedVersions]
   if (!known.includes(protocol)) {
     throw misuse("invalid_option", `protocol must be one of ${known.join(", ")}, not ${String(protocol)}`)
@@ -77,6 +79,7 @@ export function resolveSettings(options: ClientOptions): ClientSettings {
     deprecatedSse: options.deprecatedSse ?? true,
     limits: resolveClientLimits(options.limits),
     logger: options.logger ?? stderrLogger,
+    watchers: trace === undefined ? watch : [trace, ...watch],
     calls: {
       timeoutMs: positive("timeoutMs", options.timeoutMs ?? 60_000),
       maxTotalTimeoutMs: positive("maxTotalTimeoutMs", options.maxTotalTimeoutMs ?? 600_000),
@@ -85,7 +88,7 @@ export function resolveSettings(options: ClientOptions): ClientSettings {
       assigns: options.assigns ?? {},
       extensions: undefined,
       headers: undefined,
-      traceparent: undefined,
+      traceparent: options.traceparent,
     },
   }
 }
@@ -103,7 +106,7 @@ export function resolveCall(defaults: CallSettings, options: CallOptions | undef
     assigns: assigns === undefined ? defaults.assigns : { ...defaults.assigns, ...assigns },
     extensions: options.extensions,
     headers: options.headers,
-    traceparent,
+    traceparent: traceparent ?? defaults.traceparent,
   }
 }
 

@@ -14,6 +14,7 @@ import type {
   StreamFacts,
   Watcher,
 } from "../observe/event.js"
+import { runInside } from "../observe/inside.js"
 import type { Logger } from "../observe/log.js"
 import type { CallFacts } from "./call.js"
 import type { SessionRecord } from "./era/session.js"
@@ -57,19 +58,11 @@ export class RequestWatch {
     return { request, atMs: performance.now() }
   }
 
-  /** Does the work of a request where its watchers want it done. Work that does not throw is done once, whatever they do. */
+  /** Does the work of a request where its watchers want it done. */
   run<T>(request: RequestFacts, work: () => T): T {
-    let done: { readonly value: T } | undefined
-    const once = (): T => {
-      done ??= { value: work() }
-      return done.value
-    }
-    try {
-      this.#watchers.reduce<() => T>((inner, watcher) => () => watcher.run?.(request, inner) ?? inner(), once)()
-    } catch (error) {
+    return runInside(this.#watchers, request, work, (error) => {
       this.#logger.error("a watcher failed to run a request", { method: request.method, error })
-    }
-    return once()
+    })
   }
 
   end({ request, atMs }: Started, outcome: Outcome, answer: Answer, failure: Failure | undefined): void {

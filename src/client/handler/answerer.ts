@@ -6,6 +6,7 @@ import { clientCapabilities } from "../../core/negotiate/client-capabilities.js"
 import type { Revision } from "../../core/revision/revision.js"
 import type { JsonObject, JsonValue } from "../../core/wire/message.js"
 import type { Logger } from "../../observe/log.js"
+import type { Call } from "../call.js"
 import { isOfPeer } from "../connection/outcome.js"
 import type { ClientLimits } from "../limits.js"
 import { attend, type QuestionFacts } from "./attention.js"
@@ -16,6 +17,7 @@ import { Pages } from "./pages.js"
 import { readRoots } from "./roots.js"
 import { readSampling } from "./sample.js"
 import { type Question, type Task, undeclared } from "./task.js"
+import type { QuestionWatch } from "./watch.js"
 
 /** What an answerer is made of. */
 export interface AnswererParts {
@@ -28,6 +30,8 @@ export interface AnswererParts {
   readonly assigns: Readonly<Record<string, unknown>>
   readonly limits: Pick<ClientLimits, "maxQuestions">
   readonly logger: Logger
+  /** Hears of questions. Default: nobody. */
+  readonly watch?: QuestionWatch
 }
 
 /** Answers what a server asks, and hears what it says. */
@@ -50,7 +54,7 @@ export interface Answerer {
 
 /** Makes the {@link Answerer} of one client. */
 export function createAnswerer(parts: AnswererParts): Answerer {
-  const { handlers, assigns, limits, logger } = parts
+  const { handlers, assigns, limits, logger, watch } = parts
   const pages = new Pages()
   const declaredTo = memoize((revision: Revision | undefined) => declare(parts, revision))
   let asked = 0
@@ -69,10 +73,19 @@ export function createAnswerer(parts: AnswererParts): Answerer {
     }
   }
 
-  const ask = async (task: Task, method: string, context: HandlerContext): Promise<JsonObject> => {
+  const admit = (task: Task | McpError): Task | McpError =>
+    McpError.is(task) || asked < limits.maxQuestions ? task : tooMany(limits.maxQuestions)
+
+  const ask = async (
+    task: Task,
+    method: string,
+    context: HandlerContext,
+    within: Call["within"],
+  ): Promise<JsonObject> => {
     asked++
     try {
-      const accepted = task.accept(toJson(await task.ask(context)))
+      const answer = within === undefined ? task.ask(context) : within(() => task.ask(context))
+      const accepted = task.accept(toJson(await answer))
       if (accepted.ok) return accepted.result
       throw invalidAnswer(`handlers.${task.handler} ${accepted.problem}`)
     } catch (error) {
@@ -91,13 +104,17 @@ export function createAnswerer(parts: AnswererParts): Answerer {
     async answer(question, facts) {
       const { method } = question
       if (method === "ping") return {}
-      const task = read(question, facts.revision)
-      if (McpError.is(task)) throw task
-      if (asked >= limits.maxQuestions) throw tooMany(limits.maxQuestions)
+      const task = admit(read(question, facts.revision))
+      if (McpError.is(task)) {
+        watch?.refused(question, facts.calls, task)
+        throw task
+      }
       const [call, ...others] = facts.calls
       const only = others.length === 0 ? call : undefined
       const known = { assigns: only?.settings.assigns ?? assigns, askedBy: only?.subject }
-      return attend(facts, (signal) => ask(task, method, { signal, ...known }), withdrawn)
+      const told = watch?.begin(question, facts.calls)
+      const answer = attend(facts, (signal) => ask(task, method, { signal, ...known }, only?.within), withdrawn)
+      return told === undefined ? answer : told(answer)
     },
     refusal(question, revision) {
       const task = read(question, revision)

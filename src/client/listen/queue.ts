@@ -4,14 +4,14 @@ import { type Change, topicOf } from "../../core/feature/listen.js"
 /** A change, and whether the server told it or a gap in listening lets it be supposed. */
 export type HeardChange = Change & { readonly synthetic: boolean }
 
-/** An iterator that waits for what comes. Its end, from either side, runs `onEnd` once. */
+/** An iterator that waits for what comes. Its end, from either side, runs `onEnd` once, with the error that it ends by. */
 export class ChangeQueue implements AsyncIterableIterator<HeardChange> {
-  readonly #onEnd: () => void
+  readonly #onEnd: (error: unknown) => void
   readonly #held = new Map<string, HeardChange>()
   #waiting: { resolve(result: IteratorResult<HeardChange, undefined>): void; reject(error: unknown): void }[] = []
   #end: { readonly error: unknown } | undefined
 
-  constructor(onEnd: () => void) {
+  constructor(onEnd: (error: unknown) => void) {
     this.#onEnd = onEnd
   }
 
@@ -30,7 +30,7 @@ export class ChangeQueue implements AsyncIterableIterator<HeardChange> {
   end(error?: unknown): void {
     if (this.#end !== undefined) return
     this.#end = { error }
-    this.#onEnd()
+    this.#onEnd(error)
     const waiting = this.#waiting
     this.#waiting = []
     for (const { resolve, reject } of waiting) {

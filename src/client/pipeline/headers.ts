@@ -21,13 +21,15 @@ export interface HeaderHost {
   readonly tools: ToolBook
   /** Reads the list of tools again, for a call that is under way. */
   readonly refreshTools: (call: Call) => Promise<void>
+  /** Hears that a call is sent again, with the headers that the new list asks for. */
+  readonly retried: (call: Call, error: McpError) => void
 }
 
 /**
  * Adds `Mcp-Method`, `Mcp-Name` and the `Mcp-Param-*` headers of known tools. A server that finds one missing knows the tool
  * better than the client: the list is read again and the call sent once more. When that list cannot be had, the first error stands.
  */
-export function createHeaders({ mirrored, tools, refreshTools }: HeaderHost): Stage {
+export function createHeaders({ mirrored, tools, refreshTools, retried }: HeaderHost): Stage {
   const mirror = (revision: Revision, method: string, params: JsonObject | undefined): Headers => {
     const own = mirrorHeaders(revision, method, params)
     const args = params?.["arguments"]
@@ -48,6 +50,7 @@ export function createHeaders({ mirrored, tools, refreshTools }: HeaderHost): St
       await refreshTools(call).catch(() => {
         throw error
       })
+      retried(call, error)
       return send()
     })
   }

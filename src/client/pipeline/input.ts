@@ -13,6 +13,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../core/wire/m
 import type { Call } from "../call.js"
 import type { Answerer } from "../handler/answerer.js"
 import type { Question } from "../handler/task.js"
+import type { QuestionWatch } from "../handler/watch.js"
 import type { ClientLimits } from "../limits.js"
 import type { Attempt, Next, Stage } from "./stage.js"
 
@@ -21,6 +22,8 @@ export interface InputHost {
   readonly answerer: Answerer
   readonly limits: Pick<ClientLimits, "maxRounds">
   readonly revision: () => Revision
+  /** Hears of rounds. Default: nobody. */
+  readonly watch?: QuestionWatch
 }
 
 /**
@@ -55,6 +58,8 @@ async function answerRounds(
       throw failed(call, "too_many_rounds", `the server asked in ${maxRounds} rounds (limits.maxRounds) and asks again`)
     }
     const { questions, state } = readRound(host, call, result)
+    call.rounds = round
+    host.watch?.asked(call, round, questions)
     const responses = questions === undefined ? {} : { inputResponses: await answerAll(host, call, questions) }
     if (call.isOver) throw new McpError("the call ended", { kind: "cancelled", reason: "call_ended" })
     result = await next(call, { ...attempt, params: { ...original, ...responses, ...state } })
@@ -75,7 +80,7 @@ interface Round {
 }
 
 /** Reads a round, and throws for one that must not be answered; nobody has been asked anything then. */
-function readRound({ answerer, revision }: InputHost, call: Call, result: JsonObject): Round {
+function readRound({ answerer, revision, watch }: InputHost, call: Call, result: JsonObject): Round {
   const spoken = revision()
   const { inputRequests, requestState } = result
   if (spoken.methods.get(call.method)?.mayAsk !== true) {
@@ -96,6 +101,7 @@ function readRound({ answerer, revision }: InputHost, call: Call, result: JsonOb
     if (question === undefined) throw failed(call, "invalid_result", `question "${clampText(key, 60)}" is no request`)
     const refusal = answerer.refusal(question, spoken)
     if (refusal !== undefined) {
+      watch?.refused(question, [call], refusal)
       const reason = refusal.reason === "unexpected_question" ? refusal.reason : "invalid_result"
       throw failed(call, reason, `question "${clampText(key, 60)}" cannot be answered: ${refusal.message}`, refusal)
     }

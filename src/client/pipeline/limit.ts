@@ -23,7 +23,8 @@ export function createLimit(maxInFlight: number): Stage {
     }
     if (inside < maxInFlight) return enter()
     return new Promise((resolve, reject) => {
-      const turn = (): void => void enter().then(resolve, reject)
+      // The turn comes as another call ends, which is not where this one is to be run.
+      const turn = (): void => void (call.within?.(enter) ?? enter()).then(resolve, reject)
       line.add(turn)
       call.onEnd(() => {
         if (line.delete(turn))

@@ -7,6 +7,7 @@
 import { codes } from "../../core/error/codes.js"
 import { McpError } from "../../core/error/error.js"
 import type { Operation } from "../../core/revision/revision.js"
+import type { RetryCause } from "../../observe/client-event.js"
 import type { Call } from "../call.js"
 import type { Stage } from "./stage.js"
 
@@ -21,8 +22,10 @@ export interface RetryHost {
   readonly isRepeatableTool: (name: string) => boolean
   /** Speaks another version from now on, by what the server listed; answers whether that is possible, throws when there is none. */
   readonly renegotiate: (error: McpError) => boolean
-  /** Finds out anew what the server speaks when the verdict was not its own; answers whether it did. */
-  readonly reprobe: (error: McpError) => Promise<boolean>
+  /** Finds out anew what the server speaks when the verdict was not its own; answers whether that is something else. */
+  readonly reprobe: (error: McpError, call: Call) => Promise<boolean>
+  /** Hears that a call is sent again. */
+  readonly retried: (call: Call, why: RetryCause, error: McpError) => void
 }
 
 /** Operations after which nothing is different. */
@@ -46,26 +49,32 @@ export function createRetry(host: RetryHost): Stage {
     return operation !== undefined && REPEATABLE.has(operation)
   }
 
-  const isWorthIt = async (call: Call, error: unknown): Promise<boolean> => {
-    if (!McpError.is(error) || call.isOver) return false
+  const whyAgain = async (call: Call, error: McpError): Promise<RetryCause | undefined> => {
     // The request was not run. Sending it waits for the new session.
-    if (error.reason === "session_not_found") return host.heals
-    if (await host.reprobe(error)) return true
-    if (error.code === codes.unsupportedProtocolVersion) return host.renegotiate(error)
-    return isBroken(error) && host.reissues() && isRepeatable(call)
+    if (error.reason === "session_not_found") return host.heals ? "session_lost" : undefined
+    if (await host.reprobe(error, call)) return "verdict_outdated"
+    if (error.code === codes.unsupportedProtocolVersion) {
+      return host.renegotiate(error) ? "version_refused" : undefined
+    }
+    return isBroken(error) && host.reissues() && isRepeatable(call) ? "connection_lost" : undefined
   }
 
   return (call, given, next) => {
     const attempt = isRepeatable(call) ? { ...given, isRepeatable: true } : given
     return next(call, attempt).catch(async (error: unknown) => {
-      if (await isWorthIt(call, error)) return next(call, attempt)
+      if (!McpError.is(error)) throw error
+      const why = call.isOver ? undefined : await whyAgain(call, error)
+      if (why !== undefined) {
+        host.retried(call, why, error)
+        return next(call, attempt)
+      }
       throw isBroken(error) && !error.retryable ? asRetryable(error) : error
     })
   }
 }
 
-function isBroken(error: unknown): error is McpError {
-  return McpError.is(error, "transport") && (error.reason === "network_error" || error.reason === "stream_broken")
+function isBroken({ kind, reason }: McpError): boolean {
+  return kind === "transport" && (reason === "network_error" || reason === "stream_broken")
 }
 
 /** The same failure, which says that the caller may try again: whether the call was run is not known. */
