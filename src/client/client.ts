@@ -3,7 +3,7 @@
 import { misuse } from "../core/error/error.js"
 import { coerceArguments } from "../core/feature/coerce.js"
 import type { EntryKind } from "../core/feature/list-entry.js"
-import type { ListenFilter } from "../core/feature/listen.js"
+import { changesOf, type ListenFilter } from "../core/feature/listen.js"
 import type { LogLevel } from "../core/feature/log-level.js"
 import type { Operation } from "../core/revision/revision.js"
 import type { JsonObject } from "../core/wire/message.js"
@@ -88,6 +88,7 @@ export class Client {
   /** {@link #run} for what belongs to a call that has its place in line already. */
   readonly #runAtOnce: Next
   readonly #unregister: (() => void) | undefined
+  #isClosing = false
 
   /** @internal */
   constructor(dialer: Dialer, options: ClientOptions) {
@@ -131,7 +132,7 @@ export class Client {
         operationOf,
         isRepeatableTool: (tool) => this.#tools.find(tool)?.isRepeatable === true,
         renegotiate: (error) => connection.renegotiate(error),
-        reprobe: (error) => connection.reprobe(error),
+        reprobe: (error, call) => connection.reprobe(error, call),
         retried: (call, why, error) => watch.retried(call, why, error),
       }),
       createHeaders({
@@ -147,9 +148,16 @@ export class Client {
     this.#subscriptions = new Subscriptions({
       changes: this.#changes,
       request: (method, params) => this.request(method, params),
-      onRenewed: (run) => connection.onRenewed(run),
+      isUp: () => connection.status.state === "connected" && !this.#isClosing,
+      deafness: () => connection.deafness,
+      watch: (watcher) => connection.watch(watcher),
     })
-    this.#streamHost = { clock, limits, open: (filter, hears) => this.#openStream(filter, hears) }
+    this.#streamHost = {
+      clock,
+      limits,
+      timeoutMs: calls.timeoutMs,
+      open: (filter, hears, signal) => this.#openStream(filter, hears, signal),
+    }
     this.#unregister = name === undefined ? undefined : register(name, this)
   }
 
@@ -274,7 +282,8 @@ export class Client {
   async setLogLevel(level: LogLevel, options?: CallOptions): Promise<void> {
     if (this.#connection.revision.methods.has("logging/setLevel")) {
       await this.request("logging/setLevel", { level }, options)
-    } else this.#connection.logLevel = level
+    }
+    this.#connection.logLevel = level
   }
 
   /**
@@ -316,21 +325,19 @@ export class Client {
       stop()
     })
     this.#listening.add(queue)
-    if (isStream) stop = listenOnStream(this.#streamHost, filter, queue)
-    else {
-      const offered = offeredBy(negotiated.capabilities, filter)
-      if (Object.keys(offered).length === 0) queue.end()
-      else stop = this.#subscriptions.listen(offered, queue)
-    }
+    const offered = isStream ? filter : offeredBy(negotiated.capabilities, filter)
+    if (changesOf(offered).length === 0) queue.end()
+    else stop = isStream ? listenOnStream(this.#streamHost, offered, queue) : this.#subscriptions.listen(offered, queue)
     return queue
   }
 
-  #openStream(filter: ListenFilter, hears: StreamHears): Promise<OpenStream> {
+  #openStream(filter: ListenFilter, hears: StreamHears, signal: AbortSignal): Promise<OpenStream> {
     const method = "subscriptions/listen"
-    const call = new Call(method, undefined, this.#settings.calls, undefined)
+    const call = new Call(method, undefined, this.#settings.calls, signal)
     const { revision, kind } = this.#connection
     const headers = kind === "http" && revision.mirrors ? mirrorHeaders(revision, method, undefined) : undefined
-    return this.#connection.openStream(call, { notifications: filter as JsonObject }, headers, hears)
+    const params = { notifications: filter as JsonObject }
+    return call.run(() => this.#connection.openStream(call, params, headers, hears))
   }
 
   /**
@@ -370,6 +377,7 @@ export class Client {
   /** Ends everything: calls in flight fail with kind `cancelled`, and no process, socket or timer is left. Never rejects. */
   async close(): Promise<void> {
     this.#unregister?.()
+    this.#isClosing = true
     for (const queue of [...this.#listening]) void queue.return()
     const closing = this.#connection.close()
     endCalls(this.#deadlines, clientClosed())

@@ -86,12 +86,21 @@ export interface Noise {
   readonly text: string
 }
 
+/**
+ * What became of a stream on which a server says what belongs to no request, where that is a stream of its own: it is open again,
+ * and what was said meanwhile did not come; it was there, and the server answers as if it did not know the session; or there is
+ * none, and why.
+ */
+export type StandbyState = "missed" | "lost" | McpError
+
 /** Hears what a link has to tell outside of any request. */
 export interface LinkEvents {
   /** A message that belongs to no request of ours. */
   message(message: Message): void
   /** The link is dead for good; nothing more comes. Not called after `close()`. */
   gone(error: McpError): void
+  /** Where links have such streams. */
+  standby?(state: StandbyState): void
   noise(noise: Noise): void
 }
 

@@ -106,13 +106,13 @@ describe("an earlier verdict", () => {
     expect(peer.heard[4]?.headers).toMatchObject({ "mcp-session-id": "s-1", "mcp-protocol-version": "2025-11-25" })
   })
 
-  it("that turns out right although the call was refused is made anew once, and the refusal is the caller's", async () => {
+  it("that turns out right although the call was refused is made anew once, and the refusal is the caller's: nothing is called again", async () => {
     const peer = await start({ "server/discover": discover(), "tools/call": error(200, -32602) })
     const { client } = await open(peer, { prior: modern(peer) })
     const told = { kind: "protocol", reason: "jsonrpc", code: -32602 }
     await expect(client.callTool("t")).rejects.toMatchObject(told)
     await expect(client.callTool("t")).rejects.toMatchObject(told)
-    expect(peer.log).toEqual(["POST tools/call 1", "POST server/discover 1", "POST tools/call 2", "POST tools/call 3"])
+    expect(peer.log).toEqual(["POST tools/call 1", "POST server/discover 1", "POST tools/call 2"])
   })
 
   it("is made anew by the first call only: after an answer it is the server's own", async () => {

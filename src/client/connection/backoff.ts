@@ -8,11 +8,12 @@ export function* createBackoff(times = 3, firstMs = 200, factor = 2): Generator<
   }
 }
 
-const FIRST_MS = 250
-
-/** How long to wait before an attempt, counted from 1: the first at once, then longer and longer, each with some chance in it. */
-export function delayOf(attempt: number, maxMs: number): number {
+/**
+ * How long to wait before an attempt, counted from 1: the first at once, the second about `firstMs`, then longer and longer, each with
+ * some chance in it.
+ */
+export function delayOf(attempt: number, maxMs: number, firstMs = 250): number {
   if (attempt <= 1) return 0
-  const fullMs = Math.min(FIRST_MS * 2 ** (attempt - 2), maxMs)
+  const fullMs = Math.min(firstMs * 2 ** (attempt - 2), maxMs)
   return Math.round(fullMs / 2 + (Math.random() * fullMs) / 2)
 }

@@ -17,7 +17,7 @@ import type { Clock } from "../../store/port.js"
 import { Call, clientClosed } from "../call.js"
 import type { Changes } from "../changes.js"
 import type { Answerer } from "../handler/answerer.js"
-import type { Dialer, Headers, Link, Noise } from "../link.js"
+import type { Dialer, Headers, Link, Noise, StandbyState } from "../link.js"
 import type { OpenStream, StreamHears } from "../listen/stream.js"
 import type { Attempt } from "../pipeline/stage.js"
 import type { ClientSettings } from "../settings.js"
@@ -31,6 +31,7 @@ import { isSessionLost, resultOf, sessionLost, unknownType } from "./outcome.js"
 import { bareParams, createSpeech, initializeParams, type Speech } from "./speech.js"
 import type { ClientStatus, ConnectionState, Prior } from "./status.js"
 import { type Effect, type LifeEvent, type Phase, step } from "./step.js"
+import { Waiters } from "./waiters.js"
 import { Wire } from "./wire.js"
 
 /** What a connection is made of. */
@@ -43,10 +44,24 @@ export interface ConnectionParts {
   readonly changes: Changes
 }
 
-/** Somebody who waits for the connection to come back. */
-interface Waiting {
-  release(): void
-  reject(error: McpError): void
+/** Hears of what a server says outside of requests: whether all of it came. */
+export interface Watcher {
+  /** A new connection or session has taken the place of a lost one, and knows of nothing that was asked of the one before. */
+  renewed(): void
+  /** Something may not have come. */
+  missed(): void
+  /** Nothing comes any more. */
+  over(error: McpError): void
+}
+
+/** How long a connection has to stand to show by that alone that the server works, in milliseconds. */
+const STEADY_MS = 10_000
+
+/** Where messages go, and how they are written. */
+interface Outlet {
+  readonly wire: Wire
+  readonly speech: Speech
+  readonly generation: number
 }
 
 const STATES: Readonly<Record<Phase["kind"], ConnectionState>> = {
@@ -61,19 +76,22 @@ const STATES: Readonly<Record<Phase["kind"], ConnectionState>> = {
 export class Connection {
   readonly #parts: ConnectionParts
   readonly #inbox: Inbox
-  readonly #waiting = new Set<Waiting>()
-  readonly #renewals = new Set<() => void>()
+  readonly #waiters = new Waiters()
+  readonly #watchers = new Set<Watcher>()
   #phase: Phase = { kind: "connecting" }
   #wire: Wire | undefined
   #negotiated: Negotiated | undefined
   #speech: Speech | undefined
   #logLevel: LogLevel | undefined
-  #reprobing: Promise<void> | undefined
   /** What is being negotiated at the moment. */
   #attempt: Call | undefined
   #stopWaiting: (() => void) | undefined
-  /** Whether the verdict about the server is an earlier one, which it has not borne out yet. */
-  #isGiven = false
+  /** The verdict about the server, as long as it is an earlier one that the server has not borne out. */
+  #given: Negotiated | undefined
+  /** Why the link that is there is gone. */
+  #goneWith: McpError | undefined
+  #upSinceMs = 0
+  #deafness: McpError | undefined
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts
@@ -86,7 +104,8 @@ export class Connection {
   async open(): Promise<void> {
     const { prior, signal } = this.#parts.settings
     await this.#negotiate(prior, signal)
-    this.#happen({ kind: "made" })
+    if (this.#negotiated?.reason === "prior") this.#given = this.#negotiated
+    this.#stand()
   }
 
   get negotiated(): Negotiated {
@@ -123,10 +142,15 @@ export class Connection {
     return this.#negotiated === undefined ? undefined : toPrior(this.#negotiated, this.#parts.dialer.origin)
   }
 
+  /** Why nothing is heard of what a server says outside of requests; undefined when it is, as far as is known. */
+  get deafness(): McpError | undefined {
+    return this.#phase.kind === "down" || this.#phase.kind === "closed" ? this.#down() : this.#deafness
+  }
+
   /** Sends one request of a call and resolves to its result. Waits for a connection that is coming back. */
   async send(call: Call, attempt: Attempt): Promise<JsonObject> {
-    if (this.#phase.kind !== "up") await this.#ready(call)
-    const { wire, speech, generation } = this.#outlet()
+    const { wire, speech, generation } = this.#outlet() ?? (await this.#nextOutlet(call))
+    const { hasSession } = wire
     const { method, settings } = call
     const { headers, isRepeatable: repeatable, traceparent } = attempt
     const id = wire.nextId()
@@ -137,28 +161,23 @@ export class Connection {
     call.wire = pending
     const outcome = await pending.outcome
     call.wire = undefined
-    if (wire.hasSession && isSessionLost(outcome)) {
-      const error = sessionLost(method)
-      this.#happen({ kind: "session_lost", generation, error })
-      throw error
-    }
+    if (hasSession && isSessionLost(outcome)) throw this.#loseSession(method, generation)
+    if (outcome.kind === "message") this.#happen({ kind: "proved" })
     const result = resultOf(outcome, method)
-    this.#isGiven = false
-    this.#happen({ kind: "proved" })
+    this.#given = undefined
     if (this.revision.selfDescribingResults && !this.#isKnown(result, settings.extensions))
       throw unknownType(method, result)
     return result
   }
 
-  /** Opens a stream of changes, which has no deadline. `call` ends the wait for a connection that is coming back. */
+  /** Opens a stream of changes. `call` ends the wait for a connection that is coming back. */
   async openStream(
     call: Call,
     params: JsonObject,
     headers: Headers | undefined,
     hears: StreamHears,
   ): Promise<OpenStream> {
-    if (this.#phase.kind !== "up") await this.#ready(call)
-    const { wire, speech } = this.#outlet()
+    const { wire, speech } = this.#outlet() ?? (await this.#nextOutlet(call))
     const { method, settings } = call
     const id = wire.nextId()
     const facts = { settings, progressToken: undefined, traceparent: undefined, logLevel: this.#logLevel }
@@ -175,17 +194,17 @@ export class Connection {
     })
     return {
       ended: pending.outcome.finally(unfollow),
-      cancel: () => {
+      close: (knows) => {
         unfollow()
-        pending.cancel(clientClosed())
+        pending.cancel(clientClosed(), knows)
       },
     }
   }
 
-  /** Calls `run` each time the connection has come back. Answers the function that ends it. */
-  onRenewed(run: () => void): () => void {
-    this.#renewals.add(run)
-    return () => void this.#renewals.delete(run)
+  /** Tells a watcher from now on. Answers the function that ends it. */
+  watch(watcher: Watcher): () => void {
+    this.#watchers.add(watcher)
+    return () => void this.#watchers.delete(watcher)
   }
 
   /**
@@ -237,14 +256,20 @@ export class Connection {
     return true
   }
 
-  /** Negotiates anew when the verdict came from outside and the server does not bear it out; answers whether it did. */
-  async reprobe(error: McpError): Promise<boolean> {
-    if (!this.#isGiven || !isForeign(error)) return false
-    this.#reprobing ??= this.#negotiate(undefined, undefined).finally(() => {
-      this.#reprobing = undefined
-    })
-    await this.#reprobing
-    return true
+  /**
+   * Negotiates anew when the verdict came from outside and the server does not bear it out, once for all calls. Answers whether the
+   * server speaks something else than the call was sent in, so that it was not run.
+   */
+  async reprobe(error: McpError, call: Call): Promise<boolean> {
+    const given = this.#given
+    if (given === undefined || !isForeign(error)) return false
+    if (this.#phase.kind === "up") this.#happen({ kind: "doubted", generation: this.#phase.generation, error })
+    try {
+      await this.#nextOutlet(call)
+    } catch (failure) {
+      throw this.#phase.kind === "down" ? this.#phase.cause : failure
+    }
+    return this.negotiated.version !== given.version
   }
 
   /** Ends it for good. Never rejects; the second time is the first. */
@@ -253,7 +278,7 @@ export class Connection {
     const error = clientClosed()
     this.#attempt?.fail(error)
     this.#stopWaiting?.()
-    this.#reject(error)
+    this.#waiters.reject(error)
     for (const call of this.#wire?.calls() ?? []) call.fail(error)
     this.#inbox.close(error)
     await this.#wire?.close()
@@ -271,10 +296,9 @@ export class Connection {
       case "tell":
         return this.#tell()
       case "release":
-        for (const waiting of [...this.#waiting]) waiting.release()
-        return
+        return this.#waiters.release()
       case "reject":
-        return this.#reject(effect.error)
+        return this.#giveUp(this.#down(effect.error))
       case "wait": {
         const { clock, settings } = this.#parts
         const delayMs = delayOf(effect.attempt, settings.limits.maxRetryMs)
@@ -282,7 +306,7 @@ export class Connection {
         return
       }
       case "negotiate":
-        return void this.#heal(() => this.#negotiate(this.prior, undefined))
+        return void this.#heal(() => this.#negotiate(effect.anew ? undefined : this.prior, undefined))
       case "reinitialize":
         return void this.#heal(() => this.#reinitialize())
     }
@@ -294,58 +318,105 @@ export class Connection {
     } catch (error) {
       return this.#happen({ kind: "failed", error: asDown(error) })
     }
-    this.#happen({ kind: "made" })
+    this.#given = undefined
+    this.#stand()
     this.#restoreLogLevel()
-    for (const run of [...this.#renewals]) run()
+    if (this.#phase.kind === "up") for (const watcher of [...this.#watchers]) watcher.renewed()
+  }
+
+  /** The connection is made; unless it is gone by now. */
+  #stand(): void {
+    this.#upSinceMs = this.#parts.clock.now()
+    this.#deafness = undefined
+    this.#happen({ kind: "made" })
+    if (this.#goneWith !== undefined) this.#lose(this.#goneWith)
+  }
+
+  /** The link is gone. */
+  #lose(error: McpError): void {
+    this.#goneWith = error
+    this.#inbox.close(error)
+    const phase = this.#phase
+    if (phase.kind !== "up") return
+    if (this.#parts.clock.now() - this.#upSinceMs >= STEADY_MS) this.#happen({ kind: "proved" })
+    if (this.#given === undefined) this.#happen({ kind: "gone", error })
+    else this.#happen({ kind: "doubted", generation: phase.generation, error })
+  }
+
+  /** The server does not know the session any more. Nothing is sent in it from now on, not even its end. */
+  #loseSession(method: string, generation: number): McpError {
+    const error = sessionLost(method)
+    if (this.#phase.kind === "up" && this.#phase.generation === generation) {
+      this.#inbox.close(error)
+      this.#wire?.adopt(toLinkFacts(this.negotiated, undefined, false), this.revision.closeCancels)
+    }
+    this.#happen({ kind: "session_lost", generation, error })
+    return error
+  }
+
+  /** There will be no connection until somebody wants one again: nothing is left of it, and whoever waits is told. */
+  #giveUp(error: McpError): void {
+    void this.#wire?.close()
+    this.#waiters.reject(error)
+    for (const watcher of [...this.#watchers]) watcher.over(error)
+  }
+
+  /** What a link tells of the stream on which a server speaks by itself. */
+  #stoodBy(state: StandbyState): void {
+    if (state === "lost") return void this.#knock()
+    this.#deafness = state === "missed" ? undefined : state
+    for (const watcher of [...this.#watchers]) {
+      if (state === "missed") watcher.missed()
+      else watcher.over(state)
+    }
+  }
+
+  /** Asks whether the session is still there, when its stream is not: when it is lost, the asking brings it back. */
+  async #knock(): Promise<void> {
+    try {
+      await this.#sendOwn("ping", undefined)
+    } catch (error) {
+      if (McpError.is(error) && error.reason === "session_not_found") return
+    }
+    this.#stoodBy(noStream(this.#parts.dialer.origin))
+  }
+
+  /** Sends a request that no caller asked for. */
+  #sendOwn(method: string, params: JsonObject | undefined): Promise<JsonObject> {
+    const { calls } = this.#parts.settings
+    const call = new Call(method, params, calls, undefined)
+    const attempt = { params, headers: undefined, timeoutMs: calls.timeoutMs, isRepeatable: true }
+    return call.run(() => this.send(call, attempt))
   }
 
   /** A new legacy session knows nothing of the level that the one before was told. */
   #restoreLogLevel(): void {
     const level = this.#logLevel
-    const { settings } = this.#parts
     const method = "logging/setLevel"
     if (level === undefined || this.#phase.kind !== "up" || !this.revision.methods.has(method)) return
-    const call = new Call(method, { level }, settings.calls, undefined)
-    const attempt = { params: { level }, headers: undefined, timeoutMs: settings.calls.timeoutMs, isRepeatable: true }
-    call
-      .run(() => this.send(call, attempt))
-      .catch((error: unknown) => {
-        settings.logger.debug("the log level was not restored", { error })
-      })
+    this.#sendOwn(method, { level }).catch((error: unknown) => {
+      this.#parts.settings.logger.debug("the log level was not restored", { error })
+    })
   }
 
-  /** Where messages go, as long as they can. */
-  #outlet(): { readonly wire: Wire; readonly speech: Speech; readonly generation: number } {
+  /** Where messages go; undefined while they cannot. */
+  #outlet(): Outlet | undefined {
     const phase = this.#phase
     const wire = this.#wire
     const speech = this.#speech
-    if (phase.kind !== "up" || wire === undefined || speech === undefined) throw this.#down()
+    if (phase.kind !== "up" || wire === undefined || speech === undefined) return undefined
     return { wire, speech, generation: phase.generation }
   }
 
   /** Resolves once messages can be sent again, or rejects when that will not be, or when the call is over first. */
-  #ready(call: Call): Promise<void> {
-    this.#happen({ kind: "wanted" })
-    const { kind } = this.#phase
-    if (kind !== "waiting" && kind !== "healing")
-      return kind === "up" ? Promise.resolve() : Promise.reject(this.#down())
-    return new Promise((resolve, reject) => {
-      const settle = (run: () => void): void => {
-        this.#waiting.delete(waiting)
-        run()
-      }
-      const waiting: Waiting = {
-        release: () => settle(resolve),
-        reject: (error) => settle(() => reject(error)),
-      }
-      this.#waiting.add(waiting)
-      call.onEnd(() => waiting.reject(clientClosed()))
-    })
-  }
-
-  #reject(error: McpError): void {
-    const down = error.kind === "cancelled" ? error : this.#down(error)
-    for (const waiting of [...this.#waiting]) waiting.reject(down)
+  async #nextOutlet(call: Call): Promise<Outlet> {
+    for (;;) {
+      this.#happen({ kind: "wanted" })
+      const outlet = this.#outlet()
+      if (outlet !== undefined) return outlet
+      if (STATES[this.#phase.kind] !== "reconnecting") throw this.#down()
+      await this.#waiters.wait(call)
+    }
   }
 
   async #negotiate(prior: Prior | undefined, signal: AbortSignal | undefined): Promise<void> {
@@ -362,9 +433,8 @@ export class Connection {
         rewire: (link) => this.#rewire(link, attempt),
       }),
     )
-    this.#isGiven = negotiated.reason === "prior"
     // A connection that comes back owes its era to what brought it about the first time.
-    this.#know(prior !== undefined && reason !== undefined ? { ...negotiated, reason } : negotiated)
+    this.#know(reason !== undefined && negotiated.reason === "prior" ? { ...negotiated, reason } : negotiated)
   }
 
   async #reinitialize(): Promise<void> {
@@ -413,13 +483,15 @@ export class Connection {
         if (wire === this.#wire) this.#inbox.told(wire, message)
       },
       gone: (error) => {
-        if (wire !== this.#wire) return
-        this.#inbox.close(error)
-        this.#happen({ kind: "gone", error })
+        if (wire === this.#wire) this.#lose(error)
+      },
+      standby: (state) => {
+        if (wire === this.#wire) this.#stoodBy(state)
       },
       noise: (noise) => this.#inbox.noise(noise),
     })
     this.#wire = wire
+    this.#goneWith = undefined
     await old?.close()
     if (attempt.isOver) throw tooSlow(link.origin, this.#parts.settings.connectTimeoutMs)
     await wire.open()
@@ -464,6 +536,14 @@ function asDown(error: unknown): McpError {
     kind: "connection_down",
     reason: "not_connected",
     cause: error,
+  })
+}
+
+function noStream(origin: string): McpError {
+  return new McpError(`${origin} has no stream any more for what belongs to no request`, {
+    kind: "transport",
+    reason: "http_status",
+    data: { status: 404 },
   })
 }
 

@@ -27,7 +27,9 @@ export type LifeEvent =
   | { readonly kind: "gone"; readonly error: McpError }
   /** The server no longer knows the session in which a request of `generation` was sent. */
   | { readonly kind: "session_lost"; readonly generation: number; readonly error: McpError }
-  /** The server has answered a request. */
+  /** A request of `generation` met a server that speaks something else than was thought. */
+  | { readonly kind: "doubted"; readonly generation: number; readonly error: McpError }
+  /** The server has shown that it works. */
   | { readonly kind: "proved" }
   /** The wait is over. */
   | { readonly kind: "due" }
@@ -37,8 +39,8 @@ export type LifeEvent =
 
 /** What the shell is to do. */
 export type Effect =
-  /** Dial, and find out what the server speaks. */
-  | { readonly kind: "negotiate" }
+  /** Dial, and find out what the server speaks: by what is known of it, or `anew`. */
+  | { readonly kind: "negotiate"; readonly anew: boolean }
   /** Shake hands again over the link that is there. */
   | { readonly kind: "reinitialize" }
   /** Come back with `due` after the wait that belongs to the attempt, counted from 1. */
@@ -64,7 +66,11 @@ export interface Step {
   readonly effects: readonly Effect[]
 }
 
+type Up = Extract<Phase, { kind: "up" }>
+type Finding = Extract<LifeEvent, { kind: "session_lost" | "doubted" }>
+
 const TELL: Effect = { kind: "tell" }
+const NEGOTIATE: Effect = { kind: "negotiate", anew: false }
 
 /** Errors that another attempt would meet again. */
 function isFinal({ kind, reason }: McpError): boolean {
@@ -89,21 +95,19 @@ export function step(phase: Phase, event: LifeEvent, rules: HealingRules): Step 
     case "up":
       return whileUp(phase, event, rules)
     case "waiting":
-      return event.kind === "due"
-        ? { phase: { ...phase, kind: "healing" }, effects: [{ kind: "negotiate" }] }
-        : stay(phase)
+      return event.kind === "due" ? { phase: { ...phase, kind: "healing" }, effects: [NEGOTIATE] } : stay(phase)
     case "healing":
       return whileHealing(phase, event, rules)
     case "down":
       return event.kind === "wanted" && rules.heals
-        ? { phase: { ...phase, kind: "healing", attempts: rules.maxAttempts }, effects: [TELL, { kind: "negotiate" }] }
+        ? { phase: { ...phase, kind: "healing", attempts: rules.maxAttempts }, effects: [TELL, NEGOTIATE] }
         : stay(phase)
     default:
       return stay(phase)
   }
 }
 
-function whileUp(phase: Extract<Phase, { kind: "up" }>, event: LifeEvent, rules: HealingRules): Step {
+function whileUp(phase: Up, event: LifeEvent, rules: HealingRules): Step {
   const { generation, attempts } = phase
   switch (event.kind) {
     case "proved":
@@ -111,13 +115,20 @@ function whileUp(phase: Extract<Phase, { kind: "up" }>, event: LifeEvent, rules:
     case "gone":
       return lose(generation, attempts, event.error, rules)
     case "session_lost":
-      if (event.generation !== generation || !rules.heals) return stay(phase)
-      return {
-        phase: { kind: "healing", generation, attempts: attempts + 1, cause: event.error },
-        effects: [TELL, { kind: "reinitialize" }],
-      }
+    case "doubted":
+      return event.generation === generation ? renew(phase, event, rules) : stay(phase)
     default:
       return stay(phase)
+  }
+}
+
+/** Makes anew, at once, what a request found to be no good. What the server speaks is found out even where nothing is healed. */
+function renew({ generation, attempts }: Up, { kind, error }: Finding, { heals, maxAttempts }: HealingRules): Step {
+  const isDoubt = kind === "doubted"
+  if (attempts >= maxAttempts || !(heals || isDoubt)) return over(generation, error)
+  return {
+    phase: { kind: "healing", generation, attempts: attempts + 1, cause: error },
+    effects: [TELL, isDoubt ? { kind: "negotiate", anew: true } : { kind: "reinitialize" }],
   }
 }
 
@@ -135,14 +146,16 @@ function whileHealing(phase: Extract<Phase, { kind: "healing" }>, event: LifeEve
 
 /** What is done about a connection that is not there: another attempt, or none. */
 function lose(generation: number, attempts: number, cause: McpError, { heals, maxAttempts }: HealingRules): Step {
-  if (!heals || attempts >= maxAttempts || isFinal(cause)) {
-    return { phase: { kind: "down", generation, cause }, effects: [TELL, { kind: "reject", error: cause }] }
-  }
+  if (!heals || attempts >= maxAttempts || isFinal(cause)) return over(generation, cause)
   const attempt = attempts + 1
   return {
     phase: { kind: "waiting", generation, attempts: attempt, cause },
     effects: [TELL, { kind: "wait", attempt }],
   }
+}
+
+function over(generation: number, cause: McpError): Step {
+  return { phase: { kind: "down", generation, cause }, effects: [TELL, { kind: "reject", error: cause }] }
 }
 
 function stay(phase: Phase): Step {

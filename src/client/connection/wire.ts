@@ -7,7 +7,7 @@ import { clampText } from "../../core/feature/text.js"
 import { notificationText, request } from "../../core/wire/build.js"
 import type { JsonObject, Message, NotificationMessage, RequestId, RequestMessage } from "../../core/wire/message.js"
 import type { Call, Cancellable } from "../call.js"
-import type { Headers, Link, LinkFacts, Noise, Outcome, ReplyListener, Sent } from "../link.js"
+import type { Headers, Link, LinkFacts, Noise, Outcome, ReplyListener, Sent, StandbyState } from "../link.js"
 import type { HeaderSource } from "../options.js"
 
 /** What a wire tells the connection. */
@@ -16,6 +16,7 @@ export interface WireEvents {
   asked(message: RequestMessage, calls: readonly Call[], caller: HeaderSource | undefined): void
   told(message: NotificationMessage): void
   gone(error: McpError): void
+  standby(state: StandbyState): void
   noise(noise: Noise): void
 }
 
@@ -57,6 +58,7 @@ export class Wire {
     return this.link.open({
       message: (message) => this.#hear(message),
       gone: (error) => this.#events.gone(error),
+      standby: (state) => this.#events.standby(state),
       noise: (noise) => this.#events.noise(noise),
     })
   }
@@ -122,11 +124,11 @@ export class Wire {
   }
 
   /** Calls a request back in the way of its revision and transport. */
-  callBack(pending: Pending): void {
+  callBack(pending: Pending, knows: boolean): void {
     if (!this.release(pending)) return
     const isKnown = pending.sent?.isUnsent !== true
     pending.sent?.letGo()
-    if (!isKnown || !pending.isCancellable || this.#closeCancels || this.#isClosed) return
+    if (knows || !isKnown || !pending.isCancellable || this.#closeCancels || this.#isClosed) return
     const params = { requestId: pending.id, reason: NO_LONGER_WANTED }
     this.notify("notifications/cancelled", params, pending.caller).catch(() => {})
   }
@@ -185,9 +187,9 @@ export class Pending implements ReplyListener, Cancellable {
     if (this.#wire.release(this)) this.#resolve(outcome)
   }
 
-  /** Ends it before its answer: the server is told, and what it still says is dropped. */
-  cancel(error: McpError): void {
-    this.#wire.callBack(this)
+  /** Ends it before its answer: the server is told, unless it `knows`, and what it still says is dropped. */
+  cancel(error: McpError, knows = false): void {
+    this.#wire.callBack(this, knows)
     this.#resolve({ kind: "refused", error })
   }
 }

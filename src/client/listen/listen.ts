@@ -1,5 +1,5 @@
 /** What a client listens to, in the words of either era. */
-import type { ListenFilter, ListName } from "../../core/feature/listen.js"
+import type { Change, ListenFilter, ListName } from "../../core/feature/listen.js"
 import { isJsonObject, type JsonObject } from "../../core/wire/message.js"
 
 /** What to listen to. */
@@ -28,6 +28,24 @@ const MEMBERS: Readonly<Record<ListName, "toolsListChanged" | "promptsListChange
   tools: "toolsListChanged",
   prompts: "promptsListChanged",
   resources: "resourcesListChanged",
+}
+
+/**
+ * Finds what of a filter a change is about: the list, the resource, or the one of which it is a part; undefined when nothing of the
+ * filter is.
+ */
+export function subjectsOf(filter: ListenFilter): (change: Change) => Change | undefined {
+  const uris = new Set(filter.resourceSubscriptions)
+  return (change) => {
+    if (change.kind === "list") return filter[MEMBERS[change.list]] === true ? change : undefined
+    if (uris.has(change.uri)) return change
+    for (const uri of uris) if (isPartOf(change.uri, uri)) return { kind: "resource", uri }
+    return undefined
+  }
+}
+
+function isPartOf(part: string, whole: string): boolean {
+  return part.startsWith(whole) && (whole.endsWith("/") || /^[/?#]/.test(part.slice(whole.length)))
 }
 
 /** What of a filter a legacy server says that it tells. */

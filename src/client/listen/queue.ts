@@ -1,8 +1,14 @@
-/** Changes on their way to whoever iterates over them. What changes again before it is read is told once, so that a queue is bounded. */
+/**
+ * Changes on their way to whoever iterates over them. What changes again before it is read is told once, and of the many parts of a
+ * resource only so many by name, so that a queue is bounded.
+ */
 import { type Change, topicOf } from "../../core/feature/listen.js"
 
 /** A change, and whether the server told it or a gap in listening lets it be supposed. */
 export type HeardChange = Change & { readonly synthetic: boolean }
+
+/** How many changes are held by what exactly changed; beyond that, by what was asked for. */
+const MAX_HELD = 1_000
 
 /** An iterator that waits for what comes. Its end, from either side, runs `onEnd` once, with the error that it ends by. */
 export class ChangeQueue implements AsyncIterableIterator<HeardChange> {
@@ -15,12 +21,15 @@ export class ChangeQueue implements AsyncIterableIterator<HeardChange> {
     this.#onEnd = onEnd
   }
 
-  push(change: Change, synthetic: boolean): void {
+  /** `subject` is what was asked for that the change is about. */
+  push(change: Change, synthetic: boolean, subject = change): void {
     if (this.#end !== undefined) return
-    const heard = { ...change, synthetic }
+    const isFull = this.#held.size >= MAX_HELD && !this.#held.has(topicOf(change))
+    const told = isFull ? subject : change
+    const heard = { ...told, synthetic }
     const reader = this.#waiting.shift()
     if (reader !== undefined) return reader.resolve({ done: false, value: heard })
-    const topic = topicOf(change)
+    const topic = topicOf(told)
     const held = this.#held.get(topic)
     // A change that the server told stays one, whatever is supposed beside it.
     this.#held.set(topic, held?.synthetic === false ? held : heard)

@@ -3,17 +3,24 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
  */
-import { changesOf, type ListenFilter, topicOf, topicsOf } from "../../core/feature/listen.js"
+import type { McpError } from "../../core/error/error.js"
+import { changesOf, type ListenFilter } from "../../core/feature/listen.js"
 import type { JsonObject } from "../../core/wire/message.js"
 import type { Changes } from "../changes.js"
+import type { Watcher } from "../connection/connection.js"
+import { subjectsOf } from "./listen.js"
 import type { ChangeQueue } from "./queue.js"
 
 /** What listening in a session needs of the client. */
 export interface SessionHost {
   readonly changes: Changes
+  /** Whether messages can be sent now. */
+  isUp(): boolean
+  /** Why nothing is heard of what the server says by itself; undefined when it is. */
+  deafness(): McpError | undefined
   request(method: string, params: JsonObject): Promise<unknown>
-  /** Calls `run` each time a new session takes the place of a lost one. Answers the function that ends it. */
-  onRenewed(run: () => void): () => void
+  /** Tells a watcher from now on. Answers the function that ends it. */
+  watch(watcher: Watcher): () => void
 }
 
 /** Subscriptions of one client, counted, so that two who listen to one resource do not end each other's. */
@@ -27,30 +34,42 @@ export class Subscriptions {
 
   /** Feeds a queue. Answers the function that stops it. */
   listen(filter: ListenFilter, queue: ChangeQueue): () => void {
-    const { changes } = this.#host
-    const topics = new Set(topicsOf(filter))
+    const deafness = this.#host.deafness()
+    if (deafness !== undefined) {
+      queue.end(deafness)
+      return () => {}
+    }
     const uris = filter.resourceSubscriptions ?? []
-    const stopHearing = changes.subscribe((change) => {
-      if (topics.has(topicOf(change))) queue.push(change, false)
+    const subjectOf = subjectsOf(filter)
+    const stopHearing = this.#host.changes.subscribe((change) => {
+      const subject = subjectOf(change)
+      if (subject !== undefined) queue.push(change, false, subject)
     })
-    const stopRenewing = this.#host.onRenewed(() => {
-      void this.#subscribe(uris, queue)
+    const suppose = (): void => {
       for (const change of changesOf(filter)) queue.push(change, true)
+    }
+    const stopWatching = this.#host.watch({
+      renewed: () => {
+        this.#subscribe(uris, queue)
+        suppose()
+      },
+      missed: suppose,
+      over: (error) => queue.end(error),
     })
     for (const uri of uris) this.#counts.set(uri, (this.#counts.get(uri) ?? 0) + 1)
-    void this.#subscribe(uris, queue)
+    if (this.#host.isUp()) this.#subscribe(uris, queue)
+    // What was asked for is asked once the connection is back, which this brings about.
+    else this.#host.request("ping", {}).catch((error: unknown) => queue.end(error))
     return () => {
       stopHearing()
-      stopRenewing()
+      stopWatching()
       for (const uri of uris) this.#leave(uri)
     }
   }
 
-  async #subscribe(uris: readonly string[], queue: ChangeQueue): Promise<void> {
-    try {
-      await Promise.all(uris.map((uri) => this.#host.request("resources/subscribe", { uri })))
-    } catch (error) {
-      queue.end(error)
+  #subscribe(uris: readonly string[], queue: ChangeQueue): void {
+    for (const uri of uris) {
+      this.#host.request("resources/subscribe", { uri }).catch((error: unknown) => queue.end(error))
     }
   }
 
@@ -58,6 +77,6 @@ export class Subscriptions {
     const left = (this.#counts.get(uri) ?? 1) - 1
     if (left > 0) return void this.#counts.set(uri, left)
     this.#counts.delete(uri)
-    this.#host.request("resources/unsubscribe", { uri }).catch(() => {})
+    if (this.#host.isUp()) this.#host.request("resources/unsubscribe", { uri }).catch(() => {})
   }
 }

@@ -52,6 +52,12 @@ interface Marked {
   bytesWrittenBefore?: number
 }
 
+/** What came of a request: whether anything was written, and whether anything came back. */
+interface Trace {
+  readonly wrote: boolean
+  readonly heard: boolean
+}
+
 /** The connections of one protocol. */
 class Pool {
   readonly #agent: Agent
@@ -73,8 +79,8 @@ class Pool {
     return this.#request({ ...options, agent: this.#agent })
   }
 
-  /** What came of a request on a connection that had been kept: whether anything was written, and whether anything came back. */
-  traceOf({ socket, reusedSocket }: ClientRequest): { readonly wrote: boolean; readonly heard: boolean } | undefined {
+  /** What came of a request on a connection that had been kept; undefined for a new one. */
+  traceOf({ socket, reusedSocket }: ClientRequest): Trace | undefined {
     if (socket === null || !reusedSocket) return undefined
     const { bytesRead, bytesWritten, bytesReadBefore = 0, bytesWrittenBefore = 0 }: Socket & Marked = socket
     return { wrote: bytesWritten > bytesWrittenBefore, heard: bytesRead > bytesReadBefore }
@@ -198,19 +204,29 @@ class Exchange implements HttpReply {
 
   #fail(cause: unknown): void {
     if (this.#isOver || this.#incoming !== undefined) return
-    if (this.#mayRepeat()) {
+    const isStale = this.#isStale
+    // Others that were kept as long are probably as dead: the next request is not to find that out as well.
+    if (isStale) this.#pool.closeFree()
+    if (isStale && this.#mayRepeat) {
       this.#isRepeated = true
-      this.#pool.closeFree()
       this.start()
     } else if (this.#finish()) {
       this.#settlers.reject(networkError(this.#request.url, cause))
     }
   }
 
-  /** Whether the connection had been kept and was dead, so that the server has not seen the request or may see it twice. */
-  #mayRepeat(): boolean {
-    const trace = this.#isRepeated || this.#outgoing === undefined ? undefined : this.#pool.traceOf(this.#outgoing)
-    return trace !== undefined && !trace.heard && (this.#request.repeatable || !trace.wrote)
+  /** Whether the connection had been kept, and nothing came over it for the request. */
+  get #isStale(): boolean {
+    return this.#trace?.heard === false
+  }
+
+  /** Whether the server has not seen the request, or may see it twice. */
+  get #mayRepeat(): boolean {
+    return !this.#isRepeated && (this.#request.repeatable || this.#trace?.wrote === false)
+  }
+
+  get #trace(): Trace | undefined {
+    return this.#outgoing === undefined ? undefined : this.#pool.traceOf(this.#outgoing)
   }
 
   #abort(): void {

@@ -32,6 +32,11 @@ export class Resumption {
     this.#lastEventId = isSendable ? Array.from(bytes, (byte) => String.fromCharCode(byte)).join("") : undefined
   }
 
+  /** There is nothing any more to go on from. */
+  forget(): void {
+    this.#lastEventId = undefined
+  }
+
   /** The server asks for this pause. */
   retryAfter(ms: number): void {
     this.#retryMs = Math.min(ms, this.#limits.maxRetryMs)

@@ -5,6 +5,7 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
  */
 import type { LinkEvents } from "../../../client/link.js"
+import { McpError } from "../../../core/error/error.js"
 import type { Fault } from "../../../core/error/fault.js"
 import { clampText } from "../../../core/feature/text.js"
 import { HEADER_LAST_EVENT } from "../../../core/http/header.js"
@@ -15,12 +16,17 @@ import { readStream, type Sender, type StreamListener } from "./read.js"
 import { Resumption } from "./resumption.js"
 import { go, isStream, mayComeBack, type Way } from "./way.js"
 
+/** Statuses after which a stream that was there may be there again: the server is busy, or still has the connection before. */
+const PASSING: ReadonlySet<number> = new Set([408, 409, 425, 429])
+
 export class Standby implements StreamListener {
   readonly #way: Way
   readonly #profile: Profile
   readonly #events: LinkEvents
   readonly #place: Resumption
   readonly #abort = new HttpAbort()
+  /** Whether the server has held such a stream open in this session. */
+  #wasOpen = false
   #stopTimer: (() => void) | undefined
   /** When there were enough attempts; undefined while the stream is open, or is opened. */
   #restedAtMs: number | undefined
@@ -90,15 +96,39 @@ export class Standby implements StreamListener {
     const { clock, limits } = this.#way
     this.#restedAtMs = clock.now()
     const why = cause === undefined ? "the server ends it each time" : clampText(cause)
-    this.#noise(`the stream of ${this.#way.origin} is given up after ${limits.maxReconnects} attempts: ${why}`)
+    const text = `the stream of ${this.#way.origin} is given up after ${limits.maxReconnects} attempts: ${why}`
+    this.#isOver(new McpError(text, { kind: "transport", reason: "stream_broken", retryable: true }))
   }
 
   #answered(reply: HttpReply): void {
     if (this.isDone) return
-    if (isStream(reply)) return readStream(reply, this.#sender, this.#place, this)
+    if (isStream(reply)) return this.#opened(reply)
     reply.discard()
-    if (mayComeBack(reply.status)) this.ended(`HTTP ${reply.status}`)
-    else this.#noise(`${this.#way.origin} has no stream for what belongs to no request: HTTP ${reply.status}`)
+    this.#refused(reply.status)
+  }
+
+  #opened(reply: HttpReply): void {
+    // From an id on the server repeats what was missed; without one nobody knows what that was.
+    if (this.#wasOpen && this.#place.lastEventId === undefined) this.#events.standby?.("missed")
+    this.#wasOpen = true
+    readStream(reply, this.#sender, this.#place, this)
+  }
+
+  #refused(status: number): void {
+    if (mayComeBack(status) || (this.#wasOpen && PASSING.has(status))) return this.ended(`HTTP ${status}`)
+    if (this.#place.lastEventId !== undefined) {
+      // The server may only have forgotten the event.
+      this.#place.forget()
+      return this.start()
+    }
+    if (this.#wasOpen && status === 404) return this.#events.standby?.("lost")
+    const text = `${this.#way.origin} has no stream for what belongs to no request: HTTP ${status}`
+    this.#isOver(new McpError(text, { kind: "transport", reason: "http_status", data: { status } }))
+  }
+
+  #isOver(error: McpError): void {
+    this.#noise(error.message)
+    this.#events.standby?.(error)
   }
 
   get #sender(): Sender {
