@@ -1,5 +1,6 @@
 /** One call of the application, from when it is made until its promise settles: what it asked for, and how it can end. */
 import { McpError } from "../core/error/error.js"
+import { clampText } from "../core/feature/text.js"
 import type { JsonObject } from "../core/wire/message.js"
 import type { ClientRequestFacts } from "../observe/client-event.js"
 import { onAbort } from "./abort.js"
@@ -72,6 +73,11 @@ export class Call {
     this.signal = signal
     this.params = params
     this.subject = subjectOf(params)
+  }
+
+  /** What it is, as errors name it. */
+  get title(): string {
+    return this.subject === undefined ? this.method : `${this.method} "${clampText(this.subject)}"`
   }
 
   /** Whether the promise of the call has settled: nothing that still comes is for anybody. */

@@ -123,6 +123,8 @@ export interface Link {
   readonly kind: "http" | "pipe"
   /** Where it leads: an origin, or a command. Never holds a secret. */
   readonly origin: string
+  /** The last lines that the server's process said on stderr, fit to be shown; absent where there is no process. */
+  readonly stderr?: readonly string[]
   /** Opens it. Rejects when it cannot be opened. */
   open(events: LinkEvents): Promise<void>
   request(outbound: Outbound, listener: ReplyListener): Sent

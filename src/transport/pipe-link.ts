@@ -10,7 +10,7 @@ import type { Reason } from "../core/error/reason.js"
 import { clampText } from "../core/feature/text.js"
 import { type Glimpse, glimpse } from "../core/wire/glimpse.js"
 import { endsOf, KEPT_BYTES, type LineEnds } from "../core/wire/lines.js"
-import type { ErrorMessage, Message, RequestId, ResultMessage } from "../core/wire/message.js"
+import type { ErrorMessage, JsonObject, Message, RequestId, ResultMessage } from "../core/wire/message.js"
 import { type DecodeUtf8, parseMessage, parseMessages } from "../core/wire/parse.js"
 
 /** Hears what comes out of a {@link Duct}. */
@@ -27,6 +27,8 @@ export interface DuctListener {
 
 /** What a pipe's link stands on: an ordered, reliable way for messages to one server. */
 export interface Duct {
+  /** The last lines that a process said on stderr, fit to be shown; absent where there is no process. */
+  readonly stderr?: readonly string[]
   /** Opens it. Rejects with an `McpError` when it cannot be opened. */
   open(listener: DuctListener): Promise<void>
   /** Takes a message, or answers why it did not. */
@@ -71,6 +73,10 @@ class PipeLink implements Link, DuctListener {
     this.#duct = duct
     this.#limits = limits
     this.#decode = decode
+  }
+
+  get stderr(): readonly string[] {
+    return this.#duct.stderr ?? []
   }
 
   async open(events: LinkEvents): Promise<void> {
@@ -170,7 +176,7 @@ class PipeLink implements Link, DuctListener {
     if (flight === undefined) return
     const limit = LIMITS.get(reason)
     const why = message.replace(/^[^:]*: /, "")
-    this.#refuse(flight, "unreadable_answer", `${why}${limit === undefined ? "" : ` (limits.${limit})`}`)
+    this.#refuse(flight, "unreadable_answer", `${why}${limit === undefined ? "" : ` (limits.${limit})`}`, { reason })
   }
 
   /** The request to which a message belongs of which only the ends are left; undefined when that cannot be told. */
@@ -181,10 +187,11 @@ class PipeLink implements Link, DuctListener {
     return others.length === 0 ? only : undefined
   }
 
-  #refuse(flight: Flight, reason: "message_too_large" | "unreadable_answer", why: string): void {
+  #refuse(flight: Flight, reason: "message_too_large" | "unreadable_answer", why: string, data?: JsonObject): void {
     this.#inFlight.delete(flight.id)
     const text = `${flight.method}: the answer of ${this.origin} cannot be read: ${why}`
-    flight.settle({ kind: "refused", error: new McpError(text, { kind: "transport", reason }) })
+    const facts = data === undefined ? {} : { data }
+    flight.settle({ kind: "refused", error: new McpError(text, { kind: "transport", reason, ...facts }) })
   }
 
   /** Tells of a line that is no message of the protocol, or none that anybody waits for. */

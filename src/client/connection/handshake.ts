@@ -56,7 +56,7 @@ export async function shakeHands(
     })
     if (isBusy(reply) && (await waitFor(parts, backoff, reply))) continue
     parts.answered?.(reply)
-    if (reply.kind === "timeout") throw silentHandshake(timeoutMs)
+    if (reply.kind === "timeout") throw silentHandshake(timeoutMs, wire.link.stderr)
     const answered = readInitialize(resultOf(reply, "initialize"))
     const revision = findAnswered(answered.version)
     const session = reply.kind === "message" ? reply.session : undefined

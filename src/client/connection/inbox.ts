@@ -2,6 +2,7 @@
 import type { McpError } from "../../core/error/error.js"
 import { readChange, readSubscriptionId } from "../../core/feature/listen.js"
 import { isProgressToken } from "../../core/feature/progress.js"
+import { clampText } from "../../core/feature/text.js"
 import type { Revision } from "../../core/revision/revision.js"
 import {
   isJsonObject,
@@ -54,7 +55,10 @@ export class Inbox {
   asked(wire: Wire, message: RequestMessage, calls: readonly Call[], caller: HeaderSource | undefined): void {
     const revision = this.#parts.revision()
     if (revision !== undefined && revision.asks !== "push") {
-      return this.noise({ from: "output", text: `a request that the revision does not have: ${message.method}` })
+      return this.noise({
+        from: "output",
+        text: `a request that the revision does not have: ${clampText(message.method, 100)}`,
+      })
     }
     void this.#questions.ask(message, { calls, revision }, (text) => {
       wire.link.send(text, undefined, caller).catch((error: unknown) => {

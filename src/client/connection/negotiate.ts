@@ -20,6 +20,7 @@ import {
   authorizationError,
   errorIn,
   failedProbe,
+  isMisshapen,
   isSilentOrGone,
   isUnclear,
   isUnknownThere,
@@ -99,7 +100,7 @@ class Negotiation {
         headers: { [HEADER_VERSION]: asked, [HEADER_METHOD]: "server/discover" },
         timeoutMs: this.#parts.probeTimeoutMs,
       })
-      if (reply.kind === "refused") throw reply.error
+      if (reply.kind === "refused" && !isMisshapen(reply)) throw reply.error
       const verdict = classify(wire.link.kind, reply, versions)
       if (verdict.kind === "modern_retry" && !hasRenamed) {
         hasRenamed = true

@@ -1,7 +1,9 @@
 /** Why no connection came about, as the errors that say so. */
 import { codes, isModernError } from "../../core/error/codes.js"
 import { McpError } from "../../core/error/error.js"
-import { clampText } from "../../core/feature/text.js"
+import type { Reason } from "../../core/error/reason.js"
+import { clampText, lastWords } from "../../core/feature/text.js"
+import { isJsonObject } from "../../core/wire/message.js"
 import type { Outcome } from "../link.js"
 import { errorOf, isPassingStatus, toHttpError } from "./outcome.js"
 import type { Reply } from "./verdict.js"
@@ -10,6 +12,16 @@ import type { Reply } from "./verdict.js"
 export function isBusy(reply: Reply): boolean {
   if (reply.kind === "http") return isPassingStatus(reply.status)
   return reply.kind === "broken" && !reply.answered
+}
+
+/** Why an answer cannot be one of the modern era; one that breaks a limit can. */
+const MISSHAPEN: ReadonlySet<unknown> = new Set<Reason>(["invalid_request", "parse_error", "invalid_utf8"])
+
+/** Whether a request got an answer that is none by its shape, such as a result of `null`. */
+export function isMisshapen(reply: Reply): boolean {
+  if (reply.kind !== "refused") return false
+  const { reason, data } = reply.error
+  return reason === "unreadable_answer" && isJsonObject(data) && MISSHAPEN.has(data["reason"])
 }
 
 /** Whether an answer to the probe says nothing about the era. */
@@ -138,11 +150,16 @@ export function failedProbe(reply: Reply, reason: string): McpError {
   })
 }
 
-/** The handshake was not answered. */
-export function silentHandshake(timeoutMs: number): McpError {
-  return new McpError(`initialize was not answered within ${timeoutMs} ms (timeoutMs)`, {
+/** The handshake was not answered. `stderr` is what the server's process said last. */
+export function silentHandshake(timeoutMs: number, stderr?: readonly string[]): McpError {
+  return connectTimeout(`initialize was not answered within ${timeoutMs} ms (timeoutMs)`, stderr)
+}
+
+function connectTimeout(text: string, stderr: readonly string[] = []): McpError {
+  return new McpError(`${text}${lastWords(stderr)}`, {
     kind: "timeout",
     reason: "connect_timeout",
+    ...(stderr.length === 0 ? {} : { data: { stderr } }),
     retryable: true,
   })
 }

@@ -1,6 +1,7 @@
 /** From what became of a probe to the verdict about the server. */
 import { classifyProbe, type Verdict } from "../../core/negotiate/probe.js"
 import type { Outcome } from "../link.js"
+import { isMisshapen } from "./negotiation-error.js"
 import { errorOf } from "./outcome.js"
 
 /** What became of a request that nobody but the negotiation waits for. */
@@ -13,6 +14,7 @@ export function classify(transport: "http" | "pipe", reply: Reply, versions: rea
 
 function onPipe(reply: Reply, versions: readonly string[]): Verdict {
   if (reply.kind === "timeout") return classifyProbe("stdio", reply, { versions })
+  if (isMisshapen(reply)) return classifyProbe("stdio", { kind: "result", result: undefined }, { versions })
   if (reply.kind !== "message") {
     return classifyProbe("stdio", { kind: "closed", cause: errorOf(reply, "server/discover") }, { versions })
   }

@@ -44,6 +44,8 @@ export class Wire {
   readonly #events: WireEvents
   readonly #open = new Map<RequestId, Pending>()
   #lastId = 0
+  /** Whether a request was called back, so that what still comes may be about it. */
+  #hasCalledBack = false
   /** Whether closing the stream of an answer is how a request is cancelled, so that no message says it. */
   #closeCancels = false
   #isClosed = false
@@ -126,6 +128,7 @@ export class Wire {
   /** Calls a request back in the way of its revision and transport. */
   callBack(pending: Pending, knows: boolean): void {
     if (!this.release(pending)) return
+    this.#hasCalledBack = true
     const isKnown = pending.sent?.isUnsent !== true
     pending.sent?.letGo()
     if (knows || !isKnown || !pending.isCancellable || this.#closeCancels || this.#isClosed) return
@@ -139,8 +142,24 @@ export class Wire {
   }
 
   #hear(message: Message): void {
-    if (message.kind === "request" || message.kind === "notification") this.hear(message, this.calls())
-    else this.#events.noise({ from: "output", text: `an answer to no request (id ${clampText(message.id, 60)})` })
+    if (message.kind === "request" || message.kind === "notification") return this.hear(message, this.calls())
+    const meant = message.kind === "error" && message.id === undefined ? this.#opening() : undefined
+    if (meant === undefined) {
+      return this.#events.noise({ from: "output", text: `an answer to no request (id ${clampText(message.id, 60)})` })
+    }
+    meant.sent?.letGo()
+    meant.settle({ kind: "message", message, status: undefined, session: undefined })
+  }
+
+  /**
+   * The request that an error without an id is about: that with which a connection is opened, which servers that cannot read it
+   * answer in this way. Later it could be about anything.
+   *
+   * @see https://www.jsonrpc.org/specification#response_object
+   */
+  #opening(): Pending | undefined {
+    const [first, ...others] = this.#open.values()
+    return others.length > 0 || first?.isCancellable !== false || this.#hasCalledBack ? undefined : first
   }
 }
 

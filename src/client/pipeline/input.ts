@@ -188,6 +188,5 @@ async function untilComplete({ answerer }: InputHost, call: Call, params: JsonOb
 }
 
 function failed(call: Call, reason: Reason, problem: string, cause?: unknown): McpError {
-  const what = call.subject === undefined ? call.method : `${call.method} "${clampText(call.subject)}"`
-  return new McpError(`${what}: ${problem}`, { kind: "protocol", reason, cause })
+  return new McpError(`${call.title}: ${problem}`, { kind: "protocol", reason, cause })
 }

@@ -8,7 +8,7 @@ import type { Stage } from "./stage.js"
 
 /**
  * Ends calls whose server does not answer within `timeoutMs`: the server is told in the way of its era, and whatever it still
- * answers is dropped. `lastNoise` is the last odd thing that came, which may be the answer that could not be read.
+ * answers is dropped. `lastNoise` is the last odd thing that came; when it came since, it may be the answer that could not be read.
  */
 export function createTimeout(clock: Clock, deadlines: Deadlines, lastNoise: () => Noise | undefined): Stage {
   return async (call, attempt, next) => {
@@ -35,12 +35,14 @@ class AnswerTimer extends Due implements Pausable {
   readonly #parts: TimerParts
   #leftMs: number
   readonly #sinceMs: number
+  readonly #noiseBefore: Noise | undefined
 
   constructor(parts: TimerParts) {
     super()
     this.#parts = parts
     this.#leftMs = parts.timeoutMs
     this.#sinceMs = parts.clock.now()
+    this.#noiseBefore = parts.lastNoise()
     this.resume()
   }
 
@@ -63,10 +65,10 @@ class AnswerTimer extends Due implements Pausable {
 
   expire(): void {
     const { call, timeoutMs, lastNoise, clock } = this.#parts
-    const noise = lastNoise()
-    const what = call.subject === undefined ? call.method : `${call.method} "${call.subject}"`
+    const last = lastNoise()
+    const noise = last === this.#noiseBefore ? undefined : last
     const heard = noise === undefined ? "" : `; the last thing that came was no message: ${noise.text}`
-    const text = `${what} was not answered within ${timeoutMs} ms; timeoutMs of the call or the client says how long it may take${heard}`
+    const text = `${call.title} was not answered within ${timeoutMs} ms; timeoutMs of the call or the client says how long it may take${heard}`
     call.fail(
       new McpError(text, {
         kind: "timeout",

@@ -35,9 +35,8 @@ class TotalDue extends Due {
   }
 
   expire(): void {
-    const { method, subject, settings } = this.call
-    const what = subject === undefined ? method : `${method} "${subject}"`
-    const text = `${what} took longer than ${settings.maxTotalTimeoutMs} ms in all; maxTotalTimeoutMs of the call or the client says how long it may`
+    const { title, settings } = this.call
+    const text = `${title} took longer than ${settings.maxTotalTimeoutMs} ms in all; maxTotalTimeoutMs of the call or the client says how long it may`
     this.call.fail(new McpError(text, { kind: "timeout", reason: "total_timeout", retryable: true }))
   }
 }

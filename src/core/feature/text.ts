@@ -24,6 +24,11 @@ export function clampText(value: unknown, max = 200): string {
   return shown.join("")
 }
 
+/** What a process said last on stderr, as the end of an error's message; empty when it said nothing. */
+export function lastWords(stderr: readonly string[]): string {
+  return stderr.length === 0 ? "" : `; the last of its stderr:\n${stderr.map((line) => `  ${line}`).join("\n")}`
+}
+
 function cut(shown: readonly string[], max: number): string {
   return max > 0 ? `${shown.slice(0, max - 1).join("")}…` : ""
 }

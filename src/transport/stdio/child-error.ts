@@ -1,7 +1,7 @@
 /** Why a child could not be started, and how it died: what came to an end, why, and what it said last. */
 import { existsSync } from "node:fs"
 import { McpError } from "../../core/error/error.js"
-import { clampText } from "../../core/feature/text.js"
+import { clampText, lastWords } from "../../core/feature/text.js"
 import type { SpawnOptions } from "./spawn.js"
 
 /** What is known of a child that is gone. */
@@ -18,7 +18,7 @@ export interface LastWords {
 
 /** The error of a child that is gone. */
 export function died({ origin, matter, exitCode, signalCode, stderr }: LastWords): McpError {
-  const said = stderr.length === 0 ? "" : `; the last of its stderr:\n${stderr.map((line) => `  ${line}`).join("\n")}`
+  const said = lastWords(stderr)
   const data = { exitCode, signal: signalCode, stderr }
   if (typeof matter !== "string") {
     const { message, kind, reason } = matter

@@ -72,6 +72,10 @@ export class ChildDuct implements Duct {
     })
   }
 
+  get stderr(): readonly string[] {
+    return [...this.#stderr.last]
+  }
+
   send(text: string): McpError | undefined {
     const stdin = this.#child?.stdin
     if (this.#isEnding || stdin === undefined || stdin === null) return undefined
