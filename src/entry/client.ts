@@ -48,6 +48,21 @@ export { type LookedUp, lookup } from "../client/registry.js"
 export { McpError } from "../core/error/error.js"
 export type { EntryKind } from "../core/feature/list-entry.js"
 export { type BodySink, HttpAbort, type HttpReply, type HttpRequest, type HttpSend } from "../core/http/send.js"
-export { type ClientEvent, type ClientEvents, clientEvents } from "../observe/client-event.js"
+export {
+  type ClientEvent,
+  type ClientEvents,
+  type ClientOutcome,
+  type ClientRequestEnd,
+  type ClientRequestFacts,
+  type ClientWatcher,
+  type ConnectionFacts,
+  clientEvents,
+  type FailureFacts,
+  type ListenFacts,
+  type ProbeFacts,
+  type QuestionFacts,
+  type RetryCause,
+  type WatchableClient,
+} from "../observe/client-event.js"
 export type { StdioCommand } from "../transport/stdio/command.js"
 export { type ConnectOptions, connect, type Target } from "./connect.js"

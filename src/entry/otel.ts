@@ -1,2 +1,2 @@
 /** `conduit-mcp/otel`: traces and metrics for OpenTelemetry. Needs `@opentelemetry/api`. */
-export { otel } from "../observe/otel.js"
+export { type Otel, otel } from "../observe/otel/otel.js"

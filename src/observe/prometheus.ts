@@ -1,8 +1,13 @@
-/** Metrics of a server in the text format that Prometheus reads, made from its events. Labels are few: no uri, no session, no caller. */
-import type { RequestEnd, Watcher } from "./event.js"
+/**
+ * Metrics of servers and clients in the text format that Prometheus reads, made from their events. Labels are few: no uri, no
+ * session, no caller.
+ */
+import type { ClientRequestEnd, ClientWatcher, WatchableClient } from "./client-event.js"
+import type { RequestEnd, Watchable, Watcher } from "./event.js"
+import { type Kind, Metric, OTHER } from "./metric.js"
 
-/** The metrics of the servers that were made with it. */
-export interface Prometheus extends Watcher {
+/** The metrics of the servers and clients that were made with it. */
+export interface Prometheus extends Watcher, Pick<ClientWatcher, "watchClient"> {
   /** The `Content-Type` of {@link text}. */
   readonly contentType: string
   /** All metrics as they are now. */
@@ -19,22 +24,43 @@ export interface PrometheusOptions {
 
 const BUCKETS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
 
-/** How many combinations of labels a metric has room for; further ones are counted under `other`. */
-const MAX_SERIES = 2_000
+/** What servers may ask. A label is nothing that they choose. */
+const QUESTIONS: ReadonlySet<string> = new Set(["elicitation/create", "sampling/createMessage", "roots/list"])
+
+/** Makes a metric with its name, what it says, and the names of its labels. */
+type MakeMetric = (kind: Kind, name: string, help: string, ...labels: readonly string[]) => Metric
+
+/** The metrics of one side. */
+interface Side<Watched> {
+  readonly metrics: readonly Metric[]
+  watch(watched: Watched): void
+}
 
 /**
- * Counts and measures servers for Prometheus.
+ * Counts and measures servers and clients for Prometheus.
  *
  * @example
  * const metrics = prometheus()
  * createServer({ name: "weather", version: "1.0.0", watch: [metrics] })
+ * await connect("https://example.com/mcp", { watch: [metrics] })
  * app.get("/metrics", (_, response) => response.type(metrics.contentType).send(metrics.text()))
  * @see https://prometheus.io/docs/instrumenting/exposition_formats/
  */
 export function prometheus(options: PrometheusOptions = {}): Prometheus {
   const { prefix = "conduit_mcp_", buckets = BUCKETS } = options
-  const metric = (kind: Kind, name: string, help: string, ...labels: readonly string[]): Metric =>
-    new Metric(kind, prefix + name, help, labels, buckets)
+  const make: MakeMetric = (kind, name, help, ...labels) => new Metric(kind, prefix + name, help, labels, buckets)
+  const server = measureServers(make)
+  const client = measureClients(make)
+  const all = [...server.metrics, ...client.metrics]
+  return {
+    contentType: "text/plain; version=0.0.4; charset=utf-8",
+    text: () => all.map((one) => one.text()).join(""),
+    watch: server.watch,
+    watchClient: client.watch,
+  }
+}
+
+function measureServers(metric: MakeMetric): Side<Watchable> {
   const requests = metric("histogram", "request_duration_seconds", "How long requests took.", "method", "outcome")
   const tools = metric("histogram", "tool_duration_seconds", "How long calls of tools took.", "tool", "outcome")
   const prompts = metric("histogram", "prompt_duration_seconds", "How long prompts took.", "prompt", "outcome")
@@ -45,7 +71,6 @@ export function prometheus(options: PrometheusOptions = {}): Prometheus {
   const ended = metric("histogram", "session_duration_seconds", "How long sessions were held.", "why")
   const streams = metric("gauge", "streams", "Streams of changes that are open.", "kind")
   const questions = metric("counter", "questions_total", "Questions to clients.", "question")
-  const all = [requests, tools, prompts, running, exceptions, refusals, sessions, ended, streams, questions]
 
   const end = ({ request, outcome, durationMs }: RequestEnd): void => {
     const seconds = durationMs / 1_000
@@ -56,8 +81,7 @@ export function prometheus(options: PrometheusOptions = {}): Prometheus {
   }
 
   return {
-    contentType: "text/plain; version=0.0.4; charset=utf-8",
-    text: () => all.map((one) => one.text()).join(""),
+    metrics: [requests, tools, prompts, running, exceptions, refusals, sessions, ended, streams, questions],
     watch(server) {
       server.on("server.request.start", () => running.add(1))
       server.on("server.request.stop", end)
@@ -82,85 +106,61 @@ export function prometheus(options: PrometheusOptions = {}): Prometheus {
   }
 }
 
-type Kind = "counter" | "gauge" | "histogram"
+/** `server` is the origin that a client is connected to. */
+function measureClients(metric: MakeMetric): Side<WatchableClient> {
+  const ends = ["server", "method", "outcome"] as const
+  const requests = metric("histogram", "client_request_duration_seconds", "How long requests of clients took.", ...ends)
+  const calls = ["server", "tool", "outcome"] as const
+  const tools = metric("histogram", "client_tool_duration_seconds", "How long clients' calls of tools took.", ...calls)
+  const running = metric("gauge", "client_requests_running", "Requests of clients that are under way.", "server")
+  const errors = metric("counter", "client_errors_total", "Requests of clients that failed.", "server", "reason")
+  const retries = metric(
+    "counter",
+    "client_retries_total",
+    "Requests of clients that were sent again.",
+    "server",
+    "why",
+  )
+  const connections = metric("gauge", "client_connections", "Connections of clients that stand.", "server", "version")
+  const reconnects = metric(
+    "counter",
+    "client_reconnects_total",
+    "Attempts to bring back what was lost.",
+    "server",
+    "what",
+  )
+  const asked = ["server", "question", "outcome"] as const
+  const questions = metric("counter", "client_questions_total", "Questions to clients' applications.", ...asked)
 
-/** One combination of labels: how much there is, and for a histogram how it is spread. */
-interface Series {
-  readonly labels: string
-  readonly counts: number[]
-  count: number
-  sum: number
-}
-
-class Metric {
-  readonly #kind: Kind
-  readonly #name: string
-  readonly #help: string
-  readonly #labels: readonly string[]
-  readonly #buckets: readonly number[]
-  readonly #series = new Map<string, Series>()
-
-  constructor(kind: Kind, name: string, help: string, labels: readonly string[], buckets: readonly number[]) {
-    this.#kind = kind
-    this.#name = name
-    this.#help = help
-    this.#labels = labels
-    this.#buckets = buckets
-    if (labels.length === 0) this.#of([])
+  const end = ({ request, outcome, error, durationMs }: ClientRequestEnd): void => {
+    const { origin, method, tool } = request
+    const seconds = durationMs / 1_000
+    running.add(-1, origin)
+    requests.observe(seconds, origin, method, outcome)
+    if (tool !== undefined) tools.observe(seconds, origin, tool, outcome)
+    if (outcome === "error") errors.add(1, origin, error?.reason ?? "unexpected")
   }
 
-  add(amount: number, ...values: readonly string[]): void {
-    this.#of(values).sum += amount
+  return {
+    metrics: [requests, tools, running, errors, retries, connections, reconnects, questions],
+    watch(client) {
+      client.on("client.request.start", ({ request }) => running.add(1, request.origin))
+      client.on("client.request.stop", end)
+      client.on("client.request.exception", end)
+      client.on("client.retried", ({ request, why }) => retries.add(1, request.origin, why))
+      client.on("client.connection.start", ({ connection }) =>
+        connections.add(1, connection.origin, connection.version),
+      )
+      client.on("client.connection.stop", ({ connection }) =>
+        connections.add(-1, connection.origin, connection.version),
+      )
+      client.on("client.reconnecting", ({ origin, what }) => reconnects.add(1, origin, what))
+      client.on("client.question.stop", ({ question, outcome }) =>
+        questions.add(1, question.origin, question.method, outcome),
+      )
+      client.on("client.question_refused", ({ question: { origin, method } }) =>
+        questions.add(1, origin, QUESTIONS.has(method) ? method : OTHER, "refused"),
+      )
+    },
   }
-
-  observe(value: number, ...values: readonly string[]): void {
-    const series = this.#of(values)
-    const index = this.#buckets.findIndex((bound) => value <= bound)
-    if (index >= 0) series.counts[index] = (series.counts[index] ?? 0) + 1
-    series.count++
-    series.sum += value
-  }
-
-  text(): string {
-    const lines = [`# HELP ${this.#name} ${this.#help}`, `# TYPE ${this.#name} ${this.#kind}`]
-    for (const series of this.#series.values()) lines.push(...this.#lines(series))
-    return `${lines.join("\n")}\n`
-  }
-
-  #lines({ labels, counts, count, sum }: Series): readonly string[] {
-    const name = this.#name
-    const all = labels === "" ? "" : `{${labels}}`
-    if (this.#kind !== "histogram") return [`${name}${all} ${sum}`]
-    const before = labels === "" ? "" : `${labels},`
-    let below = 0
-    const spread = this.#buckets.map((bound, index) => {
-      below += counts[index] ?? 0
-      return `${name}_bucket{${before}le="${bound}"} ${below}`
-    })
-    return [
-      ...spread,
-      `${name}_bucket{${before}le="+Inf"} ${count}`,
-      `${name}_sum${all} ${sum}`,
-      `${name}_count${all} ${count}`,
-    ]
-  }
-
-  #of(values: readonly string[]): Series {
-    const key = values.join("\n")
-    const known = this.#series.get(key)
-    if (known !== undefined) return known
-    if (this.#series.size >= MAX_SERIES && values.some((value) => value !== OTHER))
-      return this.#of(values.map(() => OTHER))
-    const labels = this.#labels.map((label, index) => `${label}="${quoted(values[index] ?? "")}"`).join(",")
-    const made = { labels, counts: [], count: 0, sum: 0 }
-    this.#series.set(key, made)
-    return made
-  }
-}
-
-const OTHER = "other"
-
-/** A label's value between its quotes. */
-function quoted(value: string): string {
-  return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")
 }

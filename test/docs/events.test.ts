@@ -1,5 +1,6 @@
 /** The guide to watching names every event and every metric, and nothing that is none. */
 import { serverEvents } from "conduit-mcp"
+import { clientEvents } from "conduit-mcp/client"
 import { prometheus } from "conduit-mcp/prometheus"
 import { expect, it } from "vitest"
 import { read } from "./guides.js"
@@ -13,8 +14,11 @@ function firstColumn(heading: string): readonly string[] {
   )
 }
 
-it("docs/observability.md has every event", () => {
-  expect([...firstColumn("Events")].sort()).toEqual([...serverEvents].sort())
+it.each([
+  ["server", serverEvents],
+  ["client", clientEvents],
+])("docs/observability.md has every event of a %s", (side, events) => {
+  expect([...firstColumn(`Events of a ${side}`)].sort()).toEqual([...events].sort())
 })
 
 it("docs/observability.md has every metric", () => {
