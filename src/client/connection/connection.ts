@@ -7,9 +7,7 @@ import { McpError } from "../../core/error/error.js"
 import { droppedMetaKeys } from "../../core/feature/envelope.js"
 import type { LogLevel } from "../../core/feature/log-level.js"
 import { clampText } from "../../core/feature/text.js"
-import { pickVersion } from "../../core/negotiate/version.js"
 import type { Revision } from "../../core/revision/revision.js"
-import { findRevision, modernVersions, preferredLegacy } from "../../core/revision/table.js"
 import { isJsonObject, type JsonObject } from "../../core/wire/message.js"
 import type { ClientEvents } from "../../observe/client-event.js"
 import type { Topics } from "../../observe/emitter.js"
@@ -17,22 +15,20 @@ import type { Clock } from "../../store/port.js"
 import { Call, clientClosed } from "../call.js"
 import type { Changes } from "../changes.js"
 import type { Answerer } from "../handler/answerer.js"
-import type { Dialer, Headers, Link, Noise, StandbyState } from "../link.js"
+import type { Dialer, Headers, Noise, StandbyState } from "../link.js"
 import type { OpenStream, StreamHears } from "../listen/stream.js"
 import type { Attempt } from "../pipeline/stage.js"
 import type { ClientSettings } from "../settings.js"
 import { delayOf } from "./backoff.js"
-import { type HandshakeParts, type Settled, shakeHands } from "./handshake.js"
 import { Inbox } from "./inbox.js"
-import { negotiate } from "./negotiate.js"
-import { type Negotiated, toLinkFacts, toPrior } from "./negotiated.js"
-import { noLongerSpoken } from "./negotiation-error.js"
+import { Maker } from "./maker.js"
+import type { Negotiated } from "./negotiated.js"
 import { isSessionLost, resultOf, sessionLost, unknownType } from "./outcome.js"
-import { bareParams, createSpeech, initializeParams, type Speech } from "./speech.js"
+import type { Speech } from "./speech.js"
 import type { ClientStatus, ConnectionState, Prior } from "./status.js"
 import { type Effect, type LifeEvent, type Phase, step } from "./step.js"
 import { Waiters } from "./waiters.js"
-import { Wire } from "./wire.js"
+import type { Wire, WireEvents } from "./wire.js"
 
 /** What a connection is made of. */
 export interface ConnectionParts {
@@ -78,39 +74,37 @@ export class Connection {
   readonly #inbox: Inbox
   readonly #waiters = new Waiters()
   readonly #watchers = new Set<Watcher>()
+  readonly #maker: Maker
   #phase: Phase = { kind: "connecting" }
-  #wire: Wire | undefined
-  #negotiated: Negotiated | undefined
-  #speech: Speech | undefined
   #logLevel: LogLevel | undefined
-  /** What is being negotiated at the moment. */
-  #attempt: Call | undefined
   #stopWaiting: (() => void) | undefined
   /** The verdict about the server, as long as it is an earlier one that the server has not borne out. */
   #given: Negotiated | undefined
-  /** Why the link that is there is gone. */
+  /** Why the wire that is in use is gone. */
   #goneWith: McpError | undefined
   #upSinceMs = 0
   #deafness: McpError | undefined
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts
-    const { answerer, topics, changes, settings } = parts
-    const { logger } = settings
-    this.#inbox = new Inbox({ answerer, topics, changes, logger, revision: () => this.#negotiated?.revision })
+    const { dialer, settings, clock, answerer, topics, changes } = parts
+    const revision = (): Revision | undefined => this.#maker.negotiated?.revision
+    this.#inbox = new Inbox({ answerer, topics, changes, logger: settings.logger, revision })
+    this.#maker = new Maker({ dialer, settings, clock, hears: (isIn) => this.#hears(isIn) })
   }
 
   /** Opens the link and finds out what the server speaks. */
   async open(): Promise<void> {
     const { prior, signal } = this.#parts.settings
-    await this.#negotiate(prior, signal)
-    if (this.#negotiated?.reason === "prior") this.#given = this.#negotiated
+    await this.#maker.negotiate(prior, signal)
+    if (this.negotiated.reason === "prior") this.#given = this.negotiated
     this.#stand()
   }
 
   get negotiated(): Negotiated {
-    if (this.#negotiated === undefined) throw this.#down()
-    return this.#negotiated
+    const { negotiated } = this.#maker
+    if (negotiated === undefined) throw this.#down()
+    return negotiated
   }
 
   get revision(): Revision {
@@ -127,7 +121,7 @@ export class Connection {
   }
 
   get status(): ClientStatus {
-    const negotiated = this.#negotiated
+    const { negotiated } = this.#maker
     return {
       state: STATES[this.#phase.kind],
       era: negotiated?.revision.era,
@@ -139,12 +133,12 @@ export class Connection {
   }
 
   get prior(): Prior | undefined {
-    return this.#negotiated === undefined ? undefined : toPrior(this.#negotiated, this.#parts.dialer.origin)
+    return this.#maker.prior
   }
 
   /** Why nothing is heard of what a server says outside of requests; undefined when it is, as far as is known. */
   get deafness(): McpError | undefined {
-    return this.#phase.kind === "down" || this.#phase.kind === "closed" ? this.#down() : this.#deafness
+    return this.#deafness
   }
 
   /** Sends one request of a call and resolves to its result. Waits for a connection that is coming back. */
@@ -228,8 +222,9 @@ export class Connection {
 
   /** Sends a notification. */
   async notify(method: string, params: JsonObject): Promise<void> {
-    if (this.#phase.kind !== "up" || this.#wire === undefined) throw this.#down()
-    await this.#wire.notify(method, params)
+    const outlet = this.#outlet()
+    if (outlet === undefined) throw this.#down()
+    await outlet.wire.notify(method, params)
   }
 
   /** The level of what the server is to log: said with every modern request, and again in every legacy session. */
@@ -238,22 +233,9 @@ export class Connection {
     this.#logLevel = level
   }
 
-  /**
-   * Speaks the best version that the error lists; throws when there is none. The era stays: nothing is ever downgraded, and what
-   * was settled by a handshake is not settled anew. Answers whether it was.
-   */
+  /** Speaks another version, as {@link Maker.renegotiate} says. */
   renegotiate(error: McpError): boolean {
-    if (this.revision.era !== "modern") return false
-    const { data } = error
-    const supported = isJsonObject(data) && Array.isArray(data["supported"]) ? data["supported"] : []
-    const served = supported.filter((version) => typeof version === "string")
-    const picked = pickVersion(served, modernVersions)
-    const revision = picked.ok ? findRevision(picked.version) : undefined
-    if (revision === undefined) throw noLongerSpoken(this.negotiated.version, served, error)
-    const negotiated = { ...this.negotiated, revision, version: revision.version }
-    this.#wire?.adopt(toLinkFacts(negotiated, undefined, false), revision.closeCancels)
-    this.#know(negotiated)
-    return true
+    return this.#maker.renegotiate(error)
   }
 
   /**
@@ -276,12 +258,12 @@ export class Connection {
   async close(): Promise<void> {
     this.#happen({ kind: "close" })
     const error = clientClosed()
-    this.#attempt?.fail(error)
+    this.#maker.stop(error)
     this.#stopWaiting?.()
     this.#waiters.reject(error)
-    for (const call of this.#wire?.calls() ?? []) call.fail(error)
+    for (const call of this.#maker.wire?.calls() ?? []) call.fail(error)
     this.#inbox.close(error)
-    await this.#wire?.close()
+    await this.#maker.close()
   }
 
   #happen(event: LifeEvent): void {
@@ -306,9 +288,9 @@ export class Connection {
         return
       }
       case "negotiate":
-        return void this.#heal(() => this.#negotiate(effect.anew ? undefined : this.prior, undefined))
+        return void this.#heal(() => this.#maker.negotiate(effect.anew ? undefined : this.prior, undefined))
       case "reinitialize":
-        return void this.#heal(() => this.#reinitialize())
+        return void this.#heal(() => this.#maker.reinitialize())
     }
   }
 
@@ -332,6 +314,27 @@ export class Connection {
     if (this.#goneWith !== undefined) this.#lose(this.#goneWith)
   }
 
+  /** Hears a wire from its beginning. */
+  #hears(isIn: () => boolean): WireEvents {
+    this.#goneWith = undefined
+    const inbox = this.#inbox
+    return {
+      asked: (wire, message, calls, caller) => {
+        if (isIn()) inbox.asked(wire, message, calls, caller)
+      },
+      told: (wire, message) => {
+        if (isIn()) inbox.told(wire, message)
+      },
+      gone: (error) => {
+        if (isIn()) this.#lose(error)
+      },
+      standby: (state) => {
+        if (isIn()) this.#stoodBy(state)
+      },
+      noise: (noise) => inbox.noise(noise),
+    }
+  }
+
   /** The link is gone. */
   #lose(error: McpError): void {
     this.#goneWith = error
@@ -348,7 +351,7 @@ export class Connection {
     const error = sessionLost(method)
     if (this.#phase.kind === "up" && this.#phase.generation === generation) {
       this.#inbox.close(error)
-      this.#wire?.adopt(toLinkFacts(this.negotiated, undefined, false), this.revision.closeCancels)
+      this.#maker.leaveSession()
     }
     this.#happen({ kind: "session_lost", generation, error })
     return error
@@ -356,7 +359,7 @@ export class Connection {
 
   /** There will be no connection until somebody wants one again: nothing is left of it, and whoever waits is told. */
   #giveUp(error: McpError): void {
-    void this.#wire?.close()
+    void this.#maker.close()
     this.#waiters.reject(error)
     for (const watcher of [...this.#watchers]) watcher.over(error)
   }
@@ -402,8 +405,7 @@ export class Connection {
   /** Where messages go; undefined while they cannot. */
   #outlet(): Outlet | undefined {
     const phase = this.#phase
-    const wire = this.#wire
-    const speech = this.#speech
+    const { wire, speech } = this.#maker
     if (phase.kind !== "up" || wire === undefined || speech === undefined) return undefined
     return { wire, speech, generation: phase.generation }
   }
@@ -417,90 +419,6 @@ export class Connection {
       if (STATES[this.#phase.kind] !== "reconnecting") throw this.#down()
       await this.#waiters.wait(call)
     }
-  }
-
-  async #negotiate(prior: Prior | undefined, signal: AbortSignal | undefined): Promise<void> {
-    const { dialer, settings } = this.#parts
-    const reason = this.#negotiated?.reason
-    const { negotiated } = await this.#limited(signal, (attempt) =>
-      negotiate({
-        ...this.#handshakeParts(attempt),
-        dialer,
-        prior,
-        probeTimeoutMs: settings.probeTimeoutMs,
-        deprecated: settings.deprecatedSse,
-        envelope: (revision) => bareParams(settings, revision),
-        rewire: (link) => this.#rewire(link, attempt),
-      }),
-    )
-    // A connection that comes back owes its era to what brought it about the first time.
-    this.#know(reason !== undefined && negotiated.reason === "prior" ? { ...negotiated, reason } : negotiated)
-  }
-
-  async #reinitialize(): Promise<void> {
-    const wire = this.#wire
-    if (wire === undefined) throw this.#down()
-    const { revision, reason } = this.negotiated
-    const { negotiated } = await this.#limited(undefined, (attempt) =>
-      shakeHands(this.#handshakeParts(attempt), wire, findRevision(revision.version) ?? preferredLegacy, reason),
-    )
-    this.#know(negotiated)
-  }
-
-  #handshakeParts(attempt: Call): HandshakeParts {
-    const { settings, clock } = this.#parts
-    return {
-      clock,
-      attempt,
-      protocol: settings.protocol,
-      timeoutMs: settings.calls.timeoutMs,
-      standby: settings.standby,
-      maxRetryMs: settings.limits.maxRetryMs,
-      initializeParams: (revision: Revision) => initializeParams(settings, revision),
-    }
-  }
-
-  /** Runs a negotiation within the time that connecting may take. */
-  #limited(signal: AbortSignal | undefined, work: (attempt: Call) => Promise<Settled>): Promise<Settled> {
-    const { dialer, settings, clock } = this.#parts
-    const attempt = new Call("initialize", undefined, settings.calls, signal)
-    this.#attempt = attempt
-    const stop = clock.after(settings.connectTimeoutMs, () =>
-      attempt.fail(tooSlow(dialer.origin, settings.connectTimeoutMs)),
-    )
-    attempt.onEnd(stop)
-    return attempt.run(work)
-  }
-
-  /** Goes over to another link, and closes the one before. What still comes of that one is for nobody. */
-  async #rewire(link: Link, attempt: Call): Promise<Wire> {
-    const old = this.#wire
-    const wire: Wire = new Wire(link, {
-      asked: (message, calls, caller) => {
-        if (wire === this.#wire) this.#inbox.asked(wire, message, calls, caller)
-      },
-      told: (message) => {
-        if (wire === this.#wire) this.#inbox.told(wire, message)
-      },
-      gone: (error) => {
-        if (wire === this.#wire) this.#lose(error)
-      },
-      standby: (state) => {
-        if (wire === this.#wire) this.#stoodBy(state)
-      },
-      noise: (noise) => this.#inbox.noise(noise),
-    })
-    this.#wire = wire
-    this.#goneWith = undefined
-    await old?.close()
-    if (attempt.isOver) throw tooSlow(link.origin, this.#parts.settings.connectTimeoutMs)
-    await wire.open()
-    return wire
-  }
-
-  #know(negotiated: Negotiated): void {
-    this.#negotiated = negotiated
-    this.#speech = createSpeech(this.#parts.settings, negotiated.revision, negotiated.version)
   }
 
   #tell(): void {
@@ -544,13 +462,5 @@ function noStream(origin: string): McpError {
     kind: "transport",
     reason: "http_status",
     data: { status: 404 },
-  })
-}
-
-function tooSlow(origin: string, ms: number): McpError {
-  return new McpError(`connecting to ${origin} took longer than ${ms} ms (connectTimeoutMs)`, {
-    kind: "timeout",
-    reason: "connect_timeout",
-    retryable: true,
   })
 }

@@ -13,8 +13,8 @@ import type { HeaderSource } from "../options.js"
 /** What a wire tells the connection. */
 export interface WireEvents {
   /** A request of the server; `calls` are those that it is tied to, `caller` the headers of the one whose answer brought it. */
-  asked(message: RequestMessage, calls: readonly Call[], caller: HeaderSource | undefined): void
-  told(message: NotificationMessage): void
+  asked(wire: Wire, message: RequestMessage, calls: readonly Call[], caller: HeaderSource | undefined): void
+  told(wire: Wire, message: NotificationMessage): void
   gone(error: McpError): void
   standby(state: StandbyState): void
   noise(noise: Noise): void
@@ -137,8 +137,8 @@ export class Wire {
   }
 
   hear(message: RequestMessage | NotificationMessage, calls: readonly Call[], caller?: HeaderSource): void {
-    if (message.kind === "request") this.#events.asked(message, calls, caller)
-    else this.#events.told(message)
+    if (message.kind === "request") this.#events.asked(this, message, calls, caller)
+    else this.#events.told(this, message)
   }
 
   #hear(message: Message): void {
