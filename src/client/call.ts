@@ -4,7 +4,7 @@ import { clampText } from "../core/feature/text.js"
 import type { JsonObject } from "../core/wire/message.js"
 import type { ClientRequestFacts } from "../observe/client-event.js"
 import { onAbort } from "./abort.js"
-import type { HeaderSource } from "./options.js"
+import type { CacheMode, HeaderSource } from "./options.js"
 
 /** A clock that stands still while the application answers a question. */
 export interface Pausable {
@@ -32,6 +32,7 @@ export interface CallSettings {
   readonly assigns: Readonly<Record<string, unknown>>
   readonly extensions: JsonObject | undefined
   readonly headers: HeaderSource | undefined
+  readonly cache: CacheMode
   readonly traceparent: string | undefined
 }
 
@@ -40,6 +41,13 @@ export interface Progress {
   readonly progress: number
   readonly total?: number
   readonly message?: string
+}
+
+/** What became of a call on its way. */
+interface Tally {
+  attempts: number
+  rounds: number
+  lastId: number | undefined
 }
 
 /** See the file's comment. The pipeline makes one for each call. */
@@ -55,10 +63,7 @@ export class Call {
   described: ClientRequestFacts | undefined
   /** Runs work where those who watch the call want it run; undefined when nobody does. */
   within: (<T>(work: () => T) => T) | undefined
-  /** How many rounds of questions it had. */
-  rounds = 0
-  #attempts = 0
-  #lastId: number | undefined
+  readonly #tally: Tally
   #settled = false
   #reject: ((error: unknown) => void) | undefined
   #wire: Cancellable | undefined
@@ -67,12 +72,19 @@ export class Call {
   #controller: AbortController | undefined
   #endings: readonly Ending[] = []
 
-  constructor(method: string, params: JsonObject | undefined, settings: CallSettings, signal: AbortSignal | undefined) {
+  constructor(
+    method: string,
+    params: JsonObject | undefined,
+    settings: CallSettings,
+    signal: AbortSignal | undefined,
+    tally: Tally = { attempts: 0, rounds: 0, lastId: undefined },
+  ) {
     this.method = method
     this.settings = settings
     this.signal = signal
     this.params = params
     this.subject = subjectOf(params)
+    this.#tally = tally
   }
 
   /** What it is, as errors name it. */
@@ -130,18 +142,35 @@ export class Call {
   set wire(wire: Cancellable | undefined) {
     this.#wire = wire
     if (wire === undefined) return
-    this.#attempts++
-    this.#lastId = wire.id
+    this.#tally.attempts++
+    this.#tally.lastId = wire.id
   }
 
   /** How often it was sent. */
   get attempts(): number {
-    return this.#attempts
+    return this.#tally.attempts
   }
 
   /** The id of the last message in which it was sent. */
   get lastId(): number | undefined {
-    return this.#lastId
+    return this.#tally.lastId
+  }
+
+  /** How many rounds of questions it had. */
+  get rounds(): number {
+    return this.#tally.rounds
+  }
+
+  set rounds(rounds: number) {
+    this.#tally.rounds = rounds
+  }
+
+  /** A call that is sent in the place of this one, and does not end with it. What is told of one is told of both. */
+  carrier(): Call {
+    const carrier = new Call(this.method, this.params, this.settings, undefined, this.#tally)
+    carrier.described = this.described
+    carrier.within = this.within
+    return carrier
   }
 
   /** The clock that runs while the server has the call. */

@@ -3,7 +3,7 @@
 import { misuse } from "../core/error/error.js"
 import { coerceArguments } from "../core/feature/coerce.js"
 import type { EntryKind } from "../core/feature/list-entry.js"
-import { changesOf, type ListenFilter } from "../core/feature/listen.js"
+import { type Change, changesOf, type ListenFilter } from "../core/feature/listen.js"
 import type { LogLevel } from "../core/feature/log-level.js"
 import type { Operation } from "../core/revision/revision.js"
 import type { JsonObject } from "../core/wire/message.js"
@@ -12,6 +12,7 @@ import { createEmitter, type Emitter, type Listener } from "../observe/emitter.j
 import { createSystemClock, holdProcess } from "../store/clock.js"
 import { createDeadlines, type Deadlines } from "../store/deadlines.js"
 import type { Clock } from "../store/port.js"
+import { Shelf } from "./cache/shelf.js"
 import { Call, clientClosed } from "./call.js"
 import { Changes } from "./changes.js"
 import { Connection } from "./connection/connection.js"
@@ -40,6 +41,7 @@ import type {
   ToolList,
 } from "./method/results.js"
 import type { CallOptions, ClientOptions, PageOptions } from "./options.js"
+import { createCache } from "./pipeline/cache.js"
 import { createHeaders, mirrorHeaders } from "./pipeline/headers.js"
 import { createInput } from "./pipeline/input.js"
 import { createLimit } from "./pipeline/limit.js"
@@ -79,6 +81,7 @@ export class Client {
   readonly #lists: ListReader
   readonly #clock: Clock
   readonly #deadlines: Deadlines
+  readonly #shelf: Shelf
   readonly #changes = new Changes()
   readonly #subscriptions: Subscriptions
   readonly #streamHost: StreamHost
@@ -98,7 +101,15 @@ export class Client {
     this.#events = createEmitter(clientEvents, (event, error) => logger.error("a listener failed", { event, error }))
     const { topics } = this.#events
     const refused = topics["client.entry_refused"]
-    this.#lists = new ListReader({ limits, tools: this.#tools, refused, logger, outdated: () => {} })
+    const shelf = new Shelf({
+      settings: this.#settings,
+      address: dialer.address,
+      clock,
+      revision: () => connection.revision,
+    })
+    this.#shelf = shelf
+    const outdated = (method: string): void => shelf.invalidateMethod(method)
+    this.#lists = new ListReader({ limits, tools: this.#tools, refused, logger, outdated })
     this.#clock = clock
     const deadlines = createDeadlines(clock)
     this.#deadlines = deadlines
@@ -144,7 +155,11 @@ export class Client {
       createValidate({ tools: this.#tools, isLenient: () => !connection.revision.selfDescribingResults }),
     ]
     this.#runAtOnce = createPipeline(stages, (call, attempt) => connection.send(call, attempt))
-    this.#run = createPipeline([createTrace(watch), createLimit(limits.maxInFlight)], this.#runAtOnce)
+    const cache = createCache({ shelf, revision: () => connection.revision })
+    this.#run = createPipeline([createTrace(watch), createLimit(limits.maxInFlight), cache], this.#runAtOnce)
+    this.#changes.subscribe((change) => this.#changed(change))
+    const forget = (): void => shelf.invalidate()
+    connection.watch({ renewed: forget, missed: forget, over: () => {} })
     this.#subscriptions = new Subscriptions({
       changes: this.#changes,
       request: (method, params) => this.request(method, params),
@@ -157,6 +172,7 @@ export class Client {
       limits,
       timeoutMs: calls.timeoutMs,
       open: (filter, hears, signal) => this.#openStream(filter, hears, signal),
+      missed: (change) => this.#changed(change),
     }
     this.#unregister = name === undefined ? undefined : register(name, this)
   }
@@ -275,7 +291,8 @@ export class Client {
   /** Asks whether the server answers: `ping` in the legacy era, `server/discover` in the modern one. */
   async ping(options?: CallOptions): Promise<void> {
     const { methods } = this.#connection.revision
-    await this.request(methods.has("ping") ? "ping" : "server/discover", undefined, options)
+    const method = methods.has("ping") ? "ping" : "server/discover"
+    await this.request(method, undefined, { ...options, cache: "no-store" })
   }
 
   /** The least level of log lines that the server is to send: a request in the legacy era, said with each later request in the modern one. */
@@ -369,6 +386,16 @@ export class Client {
     }
   }
 
+  /**
+   * Forgets results that are kept: of what changed, or, without a change, all. What the server tells of changes, and a connection that
+   * was lost, do so by themselves.
+   *
+   * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#interaction-with-notifications
+   */
+  invalidate(change?: Change): void {
+    this.#shelf.invalidate(change)
+  }
+
   /** Calls `listener` with every such event. Answers the function that ends it. */
   on<Name extends ClientEvent>(event: Name, listener: Listener<ClientEvents[Name]>): () => void {
     return this.#events.on(event, listener)
@@ -379,6 +406,7 @@ export class Client {
     this.#unregister?.()
     this.#isClosing = true
     for (const queue of [...this.#listening]) void queue.return()
+    this.#shelf.close()
     const closing = this.#connection.close()
     endCalls(this.#deadlines, clientClosed())
     await closing
@@ -391,10 +419,17 @@ export class Client {
 
   async #refreshTools({ settings, endSignal }: Call): Promise<void> {
     const { timeoutMs } = settings
+    this.#shelf.invalidateMethod("tools/list")
     await this.#lists.all("tools", (method, params) => {
       const call = new Call(method, params, { ...settings, onProgress: undefined }, endSignal)
       return call.run(() => this.#runAtOnce(call, { params, headers: undefined, timeoutMs, isRepeatable: false }))
     })
+  }
+
+  /** What was learnt of tools before they changed is no measure of their results. */
+  #changed(change: Change): void {
+    this.#shelf.invalidate(change)
+    if (change.kind === "list" && change.list === "tools") this.#tools.clear()
   }
 
   #listAll(kind: EntryKind, options: CallOptions | undefined): Promise<WholeList> {

@@ -21,6 +21,12 @@ export interface ClientLimits {
   readonly maxPages: number
   /** How many entries a list may have, over all its pages. Default 100,000. */
   readonly maxListEntries: number
+  /** How long a result is kept at most, whatever the server says. Default 24 hours. */
+  readonly maxTtlMs: number
+  /** How many results are kept in memory; the oldest go first. Default 1,000. */
+  readonly maxCachedResults: number
+  /** How much they may take, two bytes a character. Default 64 MiB. */
+  readonly maxCachedBytes: number
   /** How many of the last lines that a process wrote to stderr are kept, for errors. Default 20. */
   readonly stderrLines: number
   /** How long a process may take to end after its input is closed, and again after it is asked to. Default 2,000. */
@@ -42,6 +48,9 @@ export const DEFAULT_CLIENT_LIMITS: ClientLimits = {
   maxRounds: 32,
   maxPages: 1_000,
   maxListEntries: 100_000,
+  maxTtlMs: 24 * 60 * 60_000,
+  maxCachedResults: 1_000,
+  maxCachedBytes: 64 << 20,
   stderrLines: 20,
   exitMs: 2_000,
   maxRetryMs: 60_000,

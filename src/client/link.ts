@@ -142,6 +142,11 @@ export interface Link {
 export interface Dialer {
   readonly kind: "http" | "pipe"
   readonly origin: string
+  /**
+   * What tells the server from every other that anybody can reach, such as its whole URL: what may be shared of its answers is shared
+   * by those who name the same. Never shown. Undefined: nobody else reaches it.
+   */
+  readonly address?: string
   /** Makes a link that is not open yet. */
   dial(): Link
   /** Makes a link by the deprecated HTTP+SSE transport; undefined where there is none. */

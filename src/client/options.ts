@@ -4,7 +4,7 @@ import type { Era } from "../core/revision/revision.js"
 import type { JsonObject } from "../core/wire/message.js"
 import type { ClientWatcher } from "../observe/client-event.js"
 import type { Logger } from "../observe/log.js"
-import type { Clock, MaybePromise } from "../store/port.js"
+import type { Clock, MaybePromise, Store } from "../store/port.js"
 import type { Progress } from "./call.js"
 import type { Prior } from "./connection/status.js"
 import type { Handlers } from "./handler/handlers.js"
@@ -18,6 +18,12 @@ export type HeaderValues = Readonly<Record<string, string>> | Iterable<readonly 
 
 /** Which revision to speak: found out, of an era, or exactly one. */
 export type Protocol = "auto" | Era | (string & {})
+
+/**
+ * What a call makes of results that are kept. `default`: one that is fresh is taken, and what may be kept is. `reload`: the server is
+ * asked, and what may be kept is. `no-store`: the server is asked, and nothing is kept.
+ */
+export type CacheMode = "default" | "reload" | "no-store"
 
 /** Settings of one call. */
 export interface CallOptions {
@@ -35,8 +41,10 @@ export interface CallOptions {
   readonly assigns?: Readonly<Record<string, unknown>>
   /** Members of `_meta`. Keys that belong to the protocol are left out. */
   readonly meta?: JsonObject
-  /** HTTP headers of the call's requests, over those of the client. */
+  /** HTTP headers of the call's requests, over those of the client. Nothing of a call that has its own is kept. */
   readonly headers?: HeaderSource
+  /** What it makes of results that are kept. Default that of the client. */
+  readonly cache?: CacheMode
   /** Extensions to declare for this call beside those of the client. */
   readonly extensions?: JsonObject
   /** The W3C trace context to pass on, where `meta` has none. Default that of the client. */
@@ -84,6 +92,15 @@ export interface ClientOptions {
   readonly maxTotalTimeoutMs?: number
   /** Default of the calls' `resetTimeoutOnProgress`. Default false. */
   readonly resetTimeoutOnProgress?: boolean
+  /** Default of the calls' `cache`. Default `default`. */
+  readonly cache?: CacheMode
+  /** Where results are that may be kept. Default: in the memory of this client. Several clients can share one. */
+  readonly store?: Store
+  /**
+   * For whom the client asks: what is private is kept for each apart. A function is asked before each request whose result may be
+   * kept. Default: for this client alone.
+   */
+  readonly authorizationContext?: string | (() => string)
   /** How long the probe may take, in milliseconds. Default 10,000: a command may have to install itself first. */
   readonly probeTimeoutMs?: number
   /** How long connecting may take in all, in milliseconds. Default 60,000. */

@@ -5,11 +5,12 @@ import { supportedVersions } from "../core/revision/table.js"
 import type { JsonObject } from "../core/wire/message.js"
 import type { ClientWatcher } from "../observe/client-event.js"
 import { type Logger, stderrLogger } from "../observe/log.js"
+import type { Store } from "../store/port.js"
 import type { CallSettings } from "./call.js"
 import type { Prior } from "./connection/status.js"
 import type { Handlers } from "./handler/handlers.js"
 import { type ClientLimits, resolveClientLimits } from "./limits.js"
-import type { CallOptions, ClientOptions } from "./options.js"
+import type { CacheMode, CallOptions, ClientOptions } from "./options.js"
 
 /** What {@link ClientOptions} come to. */
 export interface ClientSettings {
@@ -32,6 +33,8 @@ export interface ClientSettings {
   readonly reconnect: boolean
   readonly standby: boolean
   readonly deprecatedSse: boolean
+  readonly store: Store | undefined
+  readonly authorizationContext: string | (() => string) | undefined
   readonly limits: ClientLimits
   readonly logger: Logger
   readonly watchers: readonly ClientWatcher[]
@@ -43,6 +46,8 @@ export interface ClientSettings {
 const CLIENT_INFO: Implementation = { name: "conduit-mcp", version: "0.1.0" }
 
 const ELICITATION = ["form", "url"] as const
+
+const CACHE_MODES: readonly CacheMode[] = ["default", "reload", "no-store"]
 
 /** The longest time that timers of every platform can wait for. */
 const LONGEST_MS = 2 ** 31 - 1
@@ -77,6 +82,8 @@ export function resolveSettings(options: ClientOptions): ClientSettings {
     reconnect: options.reconnect ?? true,
     standby: options.standby ?? true,
     deprecatedSse: options.deprecatedSse ?? true,
+    store: options.store,
+    authorizationContext: options.authorizationContext,
     limits: resolveClientLimits(options.limits),
     logger: options.logger ?? stderrLogger,
     watchers: trace === undefined ? watch : [trace, ...watch],
@@ -88,6 +95,7 @@ export function resolveSettings(options: ClientOptions): ClientSettings {
       assigns: options.assigns ?? {},
       extensions: undefined,
       headers: undefined,
+      cache: cacheMode(options.cache ?? "default"),
       traceparent: options.traceparent,
     },
   }
@@ -96,7 +104,7 @@ export function resolveSettings(options: ClientOptions): ClientSettings {
 /** The settings of one call over those of its client. The client's own are given back when the call says nothing. */
 export function resolveCall(defaults: CallSettings, options: CallOptions | undefined): CallSettings {
   if (options === undefined) return defaults
-  const { assigns, traceparent, timeoutMs, maxTotalTimeoutMs } = options
+  const { assigns, traceparent, timeoutMs, maxTotalTimeoutMs, cache } = options
   return {
     timeoutMs: timeoutMs === undefined ? defaults.timeoutMs : positive("timeoutMs", timeoutMs),
     maxTotalTimeoutMs:
@@ -106,8 +114,14 @@ export function resolveCall(defaults: CallSettings, options: CallOptions | undef
     assigns: assigns === undefined ? defaults.assigns : { ...defaults.assigns, ...assigns },
     extensions: options.extensions,
     headers: options.headers,
+    cache: cache === undefined ? defaults.cache : cacheMode(cache),
     traceparent: traceparent ?? defaults.traceparent,
   }
+}
+
+function cacheMode(mode: CacheMode): CacheMode {
+  if (CACHE_MODES.includes(mode)) return mode
+  throw misuse("invalid_option", `cache must be one of ${CACHE_MODES.join(", ")}, not ${String(mode)}`)
 }
 
 function positive(name: string, value: number): number {

@@ -37,6 +37,7 @@ export type {
   ToolList,
 } from "../client/method/results.js"
 export type {
+  CacheMode,
   CallOptions,
   ClientOptions,
   HeaderSource,

@@ -9,10 +9,12 @@ interface Entry extends Stored {
 /** Options of {@link createMemoryStore}. */
 export interface MemoryStoreOptions {
   readonly clock: Clock
-  /** How many values at most; a further one is not written. Default 100,000. */
+  /** How many values at most. Default 100,000. */
   readonly maxEntries?: number
-  /** How much keys and values may take at most, two bytes a character; what is larger is not written. Default 256 MiB. */
+  /** How much keys and values may take at most, two bytes a character. Default 256 MiB. */
   readonly maxBytes?: number
+  /** What becomes of a value for which there is no room: it is not written, or takes the place of the oldest. Default `refuse`. */
+  readonly whenFull?: "refuse" | "drop_oldest"
 }
 
 /** How often all expired values are looked for at most, while others are written. */
@@ -22,7 +24,8 @@ const SWEEP_MS = 10_000
 const OLDEST = 100
 
 /** A {@link Store} in this process. Answers synchronously; expired values are dropped when they are met, and soon after others are written. */
-export function createMemoryStore({ clock, maxEntries = 100_000, maxBytes = 256 << 20 }: MemoryStoreOptions): Store {
+export function createMemoryStore(options: MemoryStoreOptions): Store {
+  const { clock, maxEntries = 100_000, maxBytes = 256 << 20, whenFull = "refuse" } = options
   const entries = new Map<string, Entry>()
   let versions = 0
   let bytes = 0
@@ -54,6 +57,12 @@ export function createMemoryStore({ clock, maxEntries = 100_000, maxBytes = 256 
     for (const oldest of entries.keys()) {
       if (!isDue && (hasRoom() || ++looked > OLDEST)) break
       live(oldest)
+    }
+    if (whenFull === "drop_oldest" && sizeOf(key, value) <= maxBytes) {
+      for (const [oldest, entry] of entries) {
+        if (hasRoom()) break
+        drop(oldest, entry)
+      }
     }
     return hasRoom()
   }

@@ -41,6 +41,7 @@ const SETTINGS: CallSettings = {
   assigns: { of: "call" },
   extensions: undefined,
   headers: undefined,
+  cache: "default",
   traceparent: undefined,
 }
 

@@ -85,6 +85,28 @@ describe("the store in memory", () => {
     expect(await store.set("more", "x".repeat(490_000))).toBe(true)
   })
 
+  it("gives the place of the oldest to what is new, if asked to", async () => {
+    const store = createMemoryStore({
+      clock: createManualClock(),
+      maxEntries: 3,
+      maxBytes: 100,
+      whenFull: "drop_oldest",
+    })
+    const left = async (): Promise<string> => {
+      const found = await Promise.all(
+        ["a", "b", "c", "d"].map(async (key) => ((await store.get(key)) === undefined ? "" : key)),
+      )
+      return found.join("")
+    }
+    for (const key of ["a", "b", "c", "a"]) expect(await store.set(key, "1")).toBe(true)
+    expect(await store.set("d", "1")).toBe(true)
+    expect(await left()).toBe("acd")
+    expect(await store.set("b", "x".repeat(46))).toBe(true)
+    expect(await left()).toBe("bd")
+    expect(await store.set("c", "x".repeat(50))).toBe(false)
+    expect(await left()).toBe("bd")
+  })
+
   it("looks at the oldest alone when it is full, so that a full store costs little", async () => {
     const clock = createManualClock()
     let asked = 0

@@ -55,7 +55,8 @@ function envelopeOf(settings: ClientSettings, revision: Revision, version: strin
   })
 }
 
-function capabilitiesOf(
+/** What a client declares in a revision, and with `more` extensions. */
+export function capabilitiesOf(
   { handlers, capabilityOptions }: ClientSettings,
   revision: Revision,
   more?: JsonObject,

@@ -40,6 +40,8 @@ export interface StreamHost {
   readonly timeoutMs: number
   /** Opens one. The signal ends the wait for a connection that is coming back. */
   open(filter: ListenFilter, hears: StreamHears, signal: AbortSignal): Promise<OpenStream>
+  /** Hears of a change that may have come while nobody listened. */
+  missed(change: Change): void
 }
 
 /** How long an acknowledged stream has to last to show that the server works, in milliseconds. */
@@ -88,7 +90,7 @@ async function keepListening(host: StreamHost, listening: Listening): Promise<vo
 async function listenOnce(host: StreamHost, listening: Listening, isAgain: boolean): Promise<End> {
   const { clock, timeoutMs } = host
   const { filter, signal } = listening
-  const turn = new Turn(clock, listening, isAgain)
+  const turn = new Turn(host, listening, isAgain)
   const endings = [onAbort(signal, () => turn.end({ kind: "over" }))]
   try {
     const stream = await host.open(filter, turn, signal)
@@ -108,7 +110,7 @@ async function listenOnce(host: StreamHost, listening: Listening, isAgain: boole
 /** What happens on one stream. */
 class Turn implements StreamHears {
   readonly over: Promise<End>
-  readonly #clock: Clock
+  readonly #host: StreamHost
   readonly #listening: Listening
   readonly #isAgain: boolean
   readonly #subjectOf: (change: Change) => Change | undefined
@@ -116,8 +118,8 @@ class Turn implements StreamHears {
   #sinceMs: number | undefined
   #hasHeard = false
 
-  constructor(clock: Clock, listening: Listening, isAgain: boolean) {
-    this.#clock = clock
+  constructor(host: StreamHost, listening: Listening, isAgain: boolean) {
+    this.#host = host
     this.#listening = listening
     this.#isAgain = isAgain
     this.#subjectOf = subjectsOf(listening.filter)
@@ -131,12 +133,12 @@ class Turn implements StreamHears {
   }
 
   acknowledged(honoured: JsonObject | undefined): void {
-    this.#sinceMs ??= this.#clock.now()
+    this.#sinceMs ??= this.#host.clock.now()
     const read = parseListenFilter(honoured)
     const agreed = changesOf("filter" in read ? read.filter : this.#listening.filter).filter(this.#subjectOf)
     if (agreed.length === 0) return this.end({ kind: "over" })
     // What changed while nobody listened is not known: whoever listens is to look again.
-    if (this.#isAgain) for (const change of agreed) this.#listening.queue.push(change, true)
+    if (this.#isAgain) for (const change of agreed) this.#missed(change)
   }
 
   changed(change: Change): void {
@@ -144,6 +146,11 @@ class Turn implements StreamHears {
     if (subject === undefined) return
     this.#hasHeard = true
     this.#listening.queue.push(change, false, subject)
+  }
+
+  #missed(change: Change): void {
+    this.#host.missed(change)
+    this.#listening.queue.push(change, true)
   }
 
   cancelled(): void {
@@ -161,7 +168,7 @@ class Turn implements StreamHears {
   }
 
   #lose(error: McpError, isKnown = true): void {
-    const lastedMs = this.#sinceMs === undefined ? 0 : this.#clock.now() - this.#sinceMs
+    const lastedMs = this.#sinceMs === undefined ? 0 : this.#host.clock.now() - this.#sinceMs
     this.end(toEnd(error, { wasSteady: this.#hasHeard || lastedMs >= STEADY_MS, isKnown }))
   }
 }

@@ -38,6 +38,7 @@ export function createHttpDialer(options: HttpDialerOptions): Dialer {
   return {
     kind: "http",
     origin: url.origin,
+    address: url.href,
     dial: () => createHttpLink(way),
     ...(deprecatedSse ? { dialDeprecated: () => createDeprecatedLink(way) } : {}),
   }
