@@ -6,7 +6,7 @@
  * A step is a list of things to do in order: `{ "write": text }` writes text as it is, but for `$ID` and `$TOKEN`, which are the request's id
  * and progress token as JSON; `{ "result": value }` and `{ "error": value }` answer the request; `{ "hex": bytes }` writes bytes,
  * `{ "singly": text }` each byte by itself, `{ "flood": text, "times": n }` writes text again and again; `{ "stderr": text }` writes there;
- * `{ "close": 1 }` closes a descriptor; `{ "spawn": true }` starts a process that outlives its parent and ends by force alone;
+ * `{ "env": true }` answers with the names of its variables; `{ "close": 1 }` closes a descriptor; `{ "spawn": true }` starts a process that outlives its parent and ends by force alone;
  * `{ "exit": code }` and `{ "kill": signal }` end the process.
  */
 import { spawn } from "node:child_process"
@@ -34,7 +34,10 @@ function play(step, { id, params } = {}) {
     else if (act.flood !== undefined) for (let n = 0; n < act.times; n++) writeSync(act.to ?? 1, act.flood)
     else if (act.result !== undefined) writeSync(1, `${JSON.stringify({ jsonrpc: "2.0", id, result: act.result })}\n`)
     else if (act.error !== undefined) writeSync(1, `${JSON.stringify({ jsonrpc: "2.0", id, error: act.error })}\n`)
-    else if (act.stderr !== undefined) writeSync(2, act.stderr)
+    else if (act.env !== undefined) {
+      const names = Object.keys(process.env).sort()
+      writeSync(1, `${JSON.stringify({ jsonrpc: "2.0", id, result: { resultType: "complete", names } })}\n`)
+    } else if (act.stderr !== undefined) writeSync(2, act.stderr)
     else if (act.close !== undefined) closeSync(act.close)
     else if (act.spawn !== undefined) {
       note(`grandchild ${spawn(process.execPath, ["-e", STUBBORN], { stdio: "inherit" }).pid}`)
