@@ -1,4 +1,7 @@
-/** The validator is loaded by one subpath only: a server with schemas of a library carries none of it. */
+/**
+ * The validator is loaded by one subpath only: a server with schemas of a library carries none of it, and a client loads it when it
+ * first has a result to check.
+ */
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 
@@ -8,12 +11,12 @@ const entries = new Map<string, string>(
   ).flatMap(([name, target]) => (typeof target === "string" ? [] : [[name, target.default]])),
 )
 
-/** Every package that a built file imports, directly or through others. */
+/** Every package that a built file loads with itself, directly or through others: not what it imports later, by `import()`. */
 function packagesOf(file: URL, seen = new Set<string>()): Set<string> {
   const packages = new Set<string>()
   if (seen.has(file.href)) return packages
   seen.add(file.href)
-  for (const [, specifier = ""] of readFileSync(file, "utf8").matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)) {
+  for (const [, specifier = ""] of readFileSync(file, "utf8").matchAll(/(?:from|import)\s*"([^"]+)"/g)) {
     if (!specifier.startsWith(".")) packages.add(specifier)
     else for (const name of packagesOf(new URL(specifier, file), seen)) packages.add(name)
   }
