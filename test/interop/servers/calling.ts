@@ -1,6 +1,8 @@
 /** What our client does with the tools of a server. */
 import { isDeepStrictEqual } from "node:util"
+import type { Client } from "conduit-mcp/client"
 import { expect } from "vitest"
+import type { ToolUse } from "./column.js"
 import { everywhere, expectNo, type Feature, textOf, use, wherever } from "./feature.js"
 
 /** All of them. */
@@ -70,9 +72,32 @@ export const calling: readonly Feature[] = [
     if (quiet !== undefined) expect(application.logs.all.map(({ level }) => level)).not.toContain(quiet)
   }),
 
-  wherever("changes of a list or a resource", "change", async ({ client, application }, { change, ...call }) => {
+  wherever("changes that are listened to", "change", async ({ client }, { change, ...call }) => {
+    const listening = client.listen("uri" in change ? { resources: [change.uri] } : { tools: true })
+    const told = await useUntil(client, call, listening.next())
+    expect(told).toMatchObject({ done: false, value: { ...change, synthetic: false } })
+    await listening.return?.()
+  }),
+
+  wherever("changes that are told unasked", "unasked", async ({ client, application, column }) => {
+    const { change: has } = column.has
+    if (typeof has === "string") return
+    const { change, ...call } = has
     if ("uri" in change) await client.request("resources/subscribe", { uri: change.uri })
-    await use(client, call)
-    await application.changes.until((heard) => isDeepStrictEqual(heard, change))
+    await useUntil(
+      client,
+      call,
+      application.changes.until((heard) => isDeepStrictEqual(heard, change)),
+    )
   }),
 ]
+
+/** Uses a tool again and again until what is waited for is there: when a server is ready to tell is its own business. */
+async function useUntil<Value>(client: Client, call: ToolUse, awaited: Promise<Value>): Promise<Value> {
+  let isThere = false
+  const value = awaited.finally(() => {
+    isThere = true
+  })
+  while (!isThere) await use(client, call)
+  return value
+}

@@ -62,8 +62,10 @@ export interface Abilities {
   readonly log: Has<
     ToolUse & { readonly isLine: (line: ServerLogLine) => boolean; readonly quiet: LogLevel | undefined }
   >
-  /** What is to be heard after a call, of a resource that was subscribed to or of a list. */
+  /** A tool after which a resource, or a list, is another one. */
   readonly change: Has<ToolUse & { readonly change: { readonly list: string } | { readonly uri: string } }>
+  /** Whether changes are told without being listened to: of lists, and of resources that were subscribed to. */
+  readonly unasked: Has<true>
   readonly textResource: Has<{ readonly uri: string; readonly mimeType: string; readonly text: string | RegExp }>
   readonly blobResource: Has<{ readonly uri: string; readonly mimeType: string; readonly blob: string | RegExp }>
   readonly templateResource: Has<{ readonly uri: string; readonly text: string | RegExp }>

@@ -13,7 +13,7 @@ const LOYAL =
 const NO_PAGES = "the library sends every list whole"
 const ONE_ANSWER = "the server answers each request alone, with JSON: nothing else comes or is asked on the way"
 const PER_REQUEST = "the server serves the legacy era request by request, where it cannot ask"
-const NO_LISTEN = "changes are told over subscriptions/listen, which the client does not have yet"
+const NO_LISTENER = "2026-07-28 tells changes only to those who listen"
 const NO_CHANGE = "nothing changes on this server"
 const NO_ROOT_CHANGES = "the server asks for roots when it needs them, and keeps none"
 const NO_ELICITATION_ID = "2025-06-18 has forms only"
@@ -41,6 +41,7 @@ const common: Abilities = {
     quiet: "debug",
   },
   change: NO_CHANGE,
+  unasked: NO_CHANGE,
   textResource: { uri: "note://milk", mimeType: "text/plain", text: "Remember the milk 🥛." },
   blobResource: { uri: "note://dot", mimeType: "application/octet-stream", blob: "AAEC/w==" },
   templateResource: { uri: "people://Ada", text: "Ada was here." },
@@ -90,6 +91,7 @@ const sdk1: Abilities = {
   pages: { method: "resources/list", size: 1 },
   unknownTool: { isError: true },
   change: { tool: "change", change: { list: "tools" } },
+  unasked: true,
   page: { tool: "visit", url: "https://example.com/sign-in?state=1", completes: true, told: '"action":"accept"' },
   locked: {
     tool: "enter",
@@ -123,12 +125,13 @@ const sdk2: Abilities = {
   tools: [...common.tools, "change"],
   pages: { method: "resources/list", size: 1 },
   change: { tool: "change", change: { list: "tools" } },
+  unasked: true,
   locked: "the questions of this server are rounds, which the SDK asks one by one in the legacy era",
 }
 
 const sdk2Modern: Abilities = {
   ...sdk2,
-  change: NO_LISTEN,
+  unasked: NO_LISTENER,
   locked: ROUNDS,
   undeclared: { tool: "ask", no: { code: -32021 } },
 }
@@ -147,6 +150,7 @@ const fastmcp: Abilities = {
     quiet: undefined,
   },
   change: { tool: "change", change: { uri: "note://milk" } },
+  unasked: true,
   unknownResource: { uri: "note://nothing", code: -32601 },
   unknownPrompt: { code: -32601 },
   invalidPrompt: { name: "greet", code: -32600 },
@@ -161,12 +165,13 @@ const tmcp: Abilities = {
   pages: { method: "tools/list", size: 3 },
   unknownTool: { isError: true },
   change: { tool: "change", change: { list: "tools" } },
+  unasked: true,
   undeclared: { tool: "ask", no: { code: -32601 } },
 }
 
 const tmcpModern: Abilities = {
   ...tmcp,
-  change: NO_LISTEN,
+  unasked: NO_LISTENER,
   locked: ROUNDS,
   undeclared: { tool: "ask", no: { code: -32021 } },
   roots: "tmcp does not ask for roots in the modern era",
@@ -263,7 +268,7 @@ const sdk1Columns: readonly Column[] = [
     ...legacyOnly,
     has: lacking(
       { ...sdk1, session: "this server has no sessions" },
-      [...questions, "progress", "log", "change", "endless"],
+      [...questions, "progress", "log", "change", "unasked", "endless"],
       ONE_ANSWER,
     ),
   }),
@@ -277,7 +282,7 @@ const sdk2Columns: readonly Column[] = [
     peer: "sdk2",
     mode: "http",
     ...asLegacy,
-    has: lacking({ ...sdk2, log: unfiltered }, [...questions, "change"], PER_REQUEST),
+    has: lacking({ ...sdk2, log: unfiltered }, [...questions, "change", "unasked"], PER_REQUEST),
   }),
   column({ peer: "sdk2", mode: "sessions", ...legacyOnly, has: { ...sdk2, ...withSession } }),
   column({ peer: "sdk2", mode: "stdio", ...modern, has: { ...sdk2Modern, ...withProcess } }),
@@ -300,7 +305,7 @@ const fastmcpColumns: readonly Column[] = [
     transport: "sse",
     path: "/sse",
     ...deprecated,
-    has: lacking(fastmcp, ["sampling", "roots", "changedRoots", "change"], NAMELESS),
+    has: lacking(fastmcp, ["sampling", "roots", "changedRoots", "change", "unasked"], NAMELESS),
   }),
   column({ peer: "fastmcp", mode: "stdio", ...legacyOnly, has: fastmcp }),
 ]

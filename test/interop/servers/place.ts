@@ -16,7 +16,7 @@ export interface Place {
 
 const pathOf = (name: string): string => fileURLToPath(new URL(`./peers/${name}`, import.meta.url))
 
-/** The folder of the peers, from the root of the repository, with a lockfile of its own. */
+/** The folder of the peers, which has a lockfile of its own. */
 const folder = fileURLToPath(new URL("./peers", import.meta.url))
 const lockfile = pathOf("package-lock.json")
 const installed = pathOf("node_modules/.installed-lock.json")

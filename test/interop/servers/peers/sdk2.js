@@ -29,6 +29,9 @@ import {
 } from "./content.js"
 import { createSessionHandler, forget } from "./sessions.js"
 
+/** A server that is made for one request has nobody to tell but those who listen to its handler. */
+let tellChange = (server) => server.sendToolListChanged()
+
 function build() {
   const server = new McpServer(identity("sdk2"), { instructions: INSTRUCTIONS, capabilities: { logging: {} } })
   addTools(server)
@@ -70,7 +73,7 @@ function addTools(server) {
     return await waiting
   })
   server.registerTool("change", {}, () => {
-    server.sendToolListChanged()
+    tellChange(server)
     return text("changed")
   })
   server.registerTool("witness", key, async ({ key }) => text(await witness(key)))
@@ -140,8 +143,14 @@ function addResources(server) {
   })
 }
 
+function createHandler() {
+  const handler = createMcpHandler(build)
+  tellChange = () => handler.notify.toolsChanged()
+  return toNodeHandler(handler)
+}
+
 const handlers = {
-  http: () => toNodeHandler(createMcpHandler(build)),
+  http: createHandler,
   sessions: () => createSessionHandler(NodeStreamableHTTPServerTransport, build),
 }
 const [mode] = process.argv.slice(2)
