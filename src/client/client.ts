@@ -17,6 +17,7 @@ import { Call, clientClosed } from "./call.js"
 import { Changes } from "./changes.js"
 import { Connection } from "./connection/connection.js"
 import type { ClientStatus, Prior } from "./connection/status.js"
+import { ConnectionWatch } from "./connection/watch.js"
 import { createAnswerer } from "./handler/answerer.js"
 import { QuestionWatch } from "./handler/watch.js"
 import type { Dialer } from "./link.js"
@@ -55,7 +56,7 @@ import { createValidate } from "./pipeline/validate.js"
 import { register } from "./registry.js"
 import { type ClientSettings, resolveCall, resolveSettings } from "./settings.js"
 import { ToolBook } from "./tool-book.js"
-import { beginListening, CallWatch, type CallWay } from "./watch.js"
+import { beginListening, CallWatch, type CallWay, shortSession } from "./watch.js"
 
 /**
  * Opens a client on whatever a dialer reaches.
@@ -114,10 +115,11 @@ export class Client {
     const deadlines = createDeadlines(clock)
     this.#deadlines = deadlines
     const way = (): CallWay => {
-      const { revision, negotiated, kind } = connection
-      return { revision, version: negotiated.version, kind, origin: dialer.origin, session: undefined }
+      const { revision, negotiated, kind, session } = connection
+      return { revision, version: negotiated.version, kind, origin: dialer.origin, session: shortSession(session) }
     }
     const watch = new CallWatch({ topics, watchers, logger, client: name, way })
+    const told = new ConnectionWatch({ topics, origin: dialer.origin, transport: dialer.kind, client: name })
     const asked = new QuestionWatch({ topics, origin: dialer.origin, describe: (call) => watch.describe(call) })
     const answered = { handlers, ...capabilityOptions, assigns: calls.assigns, limits, logger, watch: asked }
     const answerer = createAnswerer(answered)
@@ -126,6 +128,7 @@ export class Client {
       settings: this.#settings,
       answerer,
       topics,
+      watch: told,
       clock,
       changes: this.#changes,
     }
@@ -157,7 +160,10 @@ export class Client {
     this.#runAtOnce = createPipeline(stages, (call, attempt) => connection.send(call, attempt))
     const cache = createCache({ shelf, revision: () => connection.revision })
     this.#run = createPipeline([createTrace(watch), createLimit(limits.maxInFlight), cache], this.#runAtOnce)
-    this.#changes.subscribe((change) => this.#changed(change))
+    this.#changes.subscribe((change) => {
+      this.#changed(change)
+      told.changed(change)
+    })
     const forget = (): void => shelf.invalidate()
     connection.watch({ renewed: forget, missed: forget, over: () => {} })
     this.#subscriptions = new Subscriptions({
@@ -172,6 +178,7 @@ export class Client {
       limits,
       timeoutMs: calls.timeoutMs,
       open: (filter, hears, signal) => this.#openStream(filter, hears, signal),
+      reopening: (attempt, error) => told.reconnecting("stream", attempt, error),
       missed: (change) => this.#changed(change),
     }
     this.#unregister = name === undefined ? undefined : register(name, this)

@@ -1,27 +1,14 @@
 /** Spans and metrics as OpenTelemetry's SDK gets them, by the semantic conventions for MCP. */
-import { context, metrics, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api"
-import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks"
-import {
-  AggregationTemporality,
-  DataPointType,
-  type HistogramMetricData,
-  InMemoryMetricExporter,
-  MeterProvider,
-  PeriodicExportingMetricReader,
-} from "@opentelemetry/sdk-metrics"
-import {
-  BasicTracerProvider,
-  InMemorySpanExporter,
-  type ReadableSpan,
-  SimpleSpanProcessor,
-} from "@opentelemetry/sdk-trace-base"
+import { context, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api"
+import type { ReadableSpan } from "@opentelemetry/sdk-trace-base"
 import { createServer, McpError, prompt, resource, ToolError, tool } from "conduit-mcp"
 import { otel } from "conduit-mcp/otel"
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { z } from "zod"
 import { accept, modernCall } from "../support/asking.js"
 import { createRecordingLogger } from "../support/logger.js"
 import { ask, type EraName, eras, linked } from "../support/story.js"
+import { useTelemetry } from "../support/telemetry.js"
 import type { Json } from "../support/wire.js"
 
 const tools = [
@@ -54,33 +41,11 @@ const server = createServer({
   watch: [otel()],
 })
 
-const exported = new InMemorySpanExporter()
-const measured = new InMemoryMetricExporter(AggregationTemporality.DELTA)
-const reader = new PeriodicExportingMetricReader({ exporter: measured, exportIntervalMillis: 2 ** 30 })
-const meters = new MeterProvider({ readers: [reader] })
-
-beforeAll(() => {
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
-  trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exported)] }))
-  metrics.setGlobalMeterProvider(meters)
-})
-
-beforeEach(async () => {
-  await reader.forceFlush()
-  exported.reset()
-  measured.reset()
-})
-
-afterAll(async () => {
-  trace.disable()
-  metrics.disable()
-  context.disable()
-  await meters.shutdown()
-})
+const { spans, histogram } = useTelemetry()
 
 /** The spans of one method. */
 function spansOf(method: string): readonly ReadableSpan[] {
-  return exported.getFinishedSpans().filter(({ attributes }) => attributes["mcp.method.name"] === method)
+  return spans().filter(({ attributes }) => attributes["mcp.method.name"] === method)
 }
 
 async function spanOf(era: EraName, method: string, params: Json = {}): Promise<ReadableSpan> {
@@ -88,14 +53,6 @@ async function spanOf(era: EraName, method: string, params: Json = {}): Promise<
   const [span, ...more] = spansOf(method)
   if (span === undefined || more.length > 0) throw new Error(`one span, not ${more.length}`)
   return span
-}
-
-async function histogram(name: string): Promise<HistogramMetricData> {
-  await reader.forceFlush()
-  const all = measured.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics))
-  const found = all.find(({ descriptor }) => descriptor.name === name)
-  if (found?.dataPointType !== DataPointType.HISTOGRAM) throw new Error(`${name} is a histogram`)
-  return found
 }
 
 const revisionOf = { modern: "2026-07-28", legacy: "2025-11-25" } as const
@@ -145,7 +102,7 @@ describe.each(eras)("a span (%s)", (era) => {
 
   it("is the parent of what handlers do", async () => {
     const span = await spanOf(era, "tools/call", { name: "inside" })
-    const query = exported.getFinishedSpans().find(({ name }) => name === "query")
+    const query = spans().find(({ name }) => name === "query")
     expect(query?.parentSpanContext?.spanId).toBe(span.spanContext().spanId)
   })
 

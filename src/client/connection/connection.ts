@@ -28,6 +28,7 @@ import type { Speech } from "./speech.js"
 import type { ClientStatus, ConnectionState, Prior } from "./status.js"
 import { type Effect, type LifeEvent, type Phase, step } from "./step.js"
 import { Waiters } from "./waiters.js"
+import type { ConnectionWatch } from "./watch.js"
 import type { Wire, WireEvents } from "./wire.js"
 
 /** What a connection is made of. */
@@ -36,6 +37,7 @@ export interface ConnectionParts {
   readonly settings: ClientSettings
   readonly answerer: Answerer
   readonly topics: Topics<ClientEvents>
+  readonly watch: ConnectionWatch
   readonly clock: Clock
   readonly changes: Changes
 }
@@ -87,10 +89,10 @@ export class Connection {
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts
-    const { dialer, settings, clock, answerer, topics, changes } = parts
+    const { dialer, settings, clock, answerer, topics, changes, watch } = parts
     const revision = (): Revision | undefined => this.#maker.negotiated?.revision
     this.#inbox = new Inbox({ answerer, topics, changes, logger: settings.logger, revision })
-    this.#maker = new Maker({ dialer, settings, clock, hears: (isIn) => this.#hears(isIn) })
+    this.#maker = new Maker({ dialer, settings, clock, watch, hears: (isIn) => this.#hears(isIn) })
   }
 
   /** Opens the link and finds out what the server speaks. */
@@ -109,6 +111,11 @@ export class Connection {
 
   get revision(): Revision {
     return this.negotiated.revision
+  }
+
+  /** The id of the legacy session that is open. */
+  get session(): string | undefined {
+    return this.#maker.wire?.session
   }
 
   get kind(): "http" | "pipe" {
@@ -288,8 +295,10 @@ export class Connection {
         return
       }
       case "negotiate":
+        this.#tellAttempt("connection")
         return void this.#heal(() => this.#maker.negotiate(effect.anew ? undefined : this.prior, undefined))
       case "reinitialize":
+        this.#tellAttempt("session")
         return void this.#heal(() => this.#maker.reinitialize())
     }
   }
@@ -422,9 +431,12 @@ export class Connection {
   }
 
   #tell(): void {
-    const topic = this.#parts.topics["client.status"]
-    const { state, origin, reason } = this.status
-    if (topic.watched) topic.publish({ state, origin, reason })
+    this.#parts.watch.status(this.status, "cause" in this.#phase ? this.#phase.cause : undefined)
+  }
+
+  #tellAttempt(what: "connection" | "session"): void {
+    const phase = this.#phase
+    if (phase.kind === "healing") this.#parts.watch.reconnecting(what, phase.attempts, phase.cause)
   }
 
   #down(given?: McpError): McpError {

@@ -17,6 +17,7 @@ import { type Negotiated, toLinkFacts, toPrior } from "./negotiated.js"
 import { noLongerSpoken } from "./negotiation-error.js"
 import { bareParams, createSpeech, initializeParams, type Speech } from "./speech.js"
 import type { Prior } from "./status.js"
+import type { ConnectionWatch } from "./watch.js"
 import { Wire, type WireEvents } from "./wire.js"
 
 /** What a {@link Maker} is made of. */
@@ -24,6 +25,7 @@ export interface MakerParts {
   readonly dialer: Dialer
   readonly settings: ClientSettings
   readonly clock: Clock
+  readonly watch: ConnectionWatch
   /** Makes who hears a wire. `isIn` answers whether the wire is the one in use: what comes of others is for nobody. */
   readonly hears: (isIn: () => boolean) => WireEvents
 }
@@ -72,6 +74,7 @@ export class Maker {
         deprecated: settings.deprecatedSse,
         envelope: (revision) => bareParams(settings, revision),
         rewire: (link) => this.#rewire(link, attempt),
+        probed: (verdict) => this.#parts.watch.probed(verdict),
       }),
     )
     // A connection that comes back owes its era to what brought it about the first time.
@@ -130,6 +133,7 @@ export class Maker {
   #know(negotiated: Negotiated): void {
     this.#negotiated = negotiated
     this.#speech = createSpeech(this.#parts.settings, negotiated.revision, negotiated.version)
+    this.#parts.watch.settled(negotiated, this.#wire?.session)
   }
 
   #handshakeParts(attempt: Call): HandshakeParts {

@@ -43,6 +43,8 @@ export interface NegotiationParts extends HandshakeParts {
   readonly envelope: (revision: Revision) => JsonObject
   /** Makes a wire, and closes the one before it. */
   readonly rewire: (link: Link) => Promise<Wire>
+  /** Hears what a probe showed. */
+  readonly probed: (verdict: Verdict) => void
 }
 
 /** Finds out which revision to speak. Rejects with the `McpError` that names the cause. */
@@ -102,6 +104,7 @@ class Negotiation {
       })
       if (reply.kind === "refused" && !isMisshapen(reply)) throw reply.error
       const verdict = classify(wire.link.kind, reply, versions)
+      this.#parts.probed(verdict)
       if (verdict.kind === "modern_retry" && !hasRenamed) {
         hasRenamed = true
         asked = verdict.version

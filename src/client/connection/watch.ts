@@ -1,11 +1,13 @@
 /** What a client tells of its connection to whoever watches. */
 import type { McpError } from "../../core/error/error.js"
+import type { Change } from "../../core/feature/listen.js"
 import { clampText } from "../../core/feature/text.js"
 import type { Verdict } from "../../core/negotiate/probe.js"
 import type { ClientEvents, ConnectionFacts, ProbeFacts } from "../../observe/client-event.js"
 import type { Topics } from "../../observe/emitter.js"
 import { shortSession, toFailure } from "../watch.js"
 import type { Negotiated } from "./negotiated.js"
+import type { ClientStatus } from "./status.js"
 
 /** What a {@link ConnectionWatch} is made of. */
 export interface ConnectionWatchParts {
@@ -23,6 +25,13 @@ export class ConnectionWatch {
 
   constructor(parts: ConnectionWatchParts) {
     this.#parts = parts
+  }
+
+  /** Tells of the state of the connection, and what it was lost by. */
+  status({ state, origin, reason }: ClientStatus, cause: McpError | undefined): void {
+    if (state !== "connected") this.ended(cause)
+    const topic = this.#parts.topics["client.status"]
+    if (topic.watched) topic.publish({ state, origin, reason })
   }
 
   /** Tells that it is settled what is spoken; what was spoken before is over. */
@@ -60,6 +69,15 @@ export class ConnectionWatch {
     const { topics, origin } = this.#parts
     const topic = topics["client.reconnecting"]
     if (topic.watched) topic.publish({ what, origin, attempt, error: toFailure(error) })
+  }
+
+  /** Tells of a change that the server tells of. */
+  changed(change: Change): void {
+    const { topics, origin } = this.#parts
+    const lists = topics["client.list_changed"]
+    const resources = topics["client.resource_updated"]
+    if (change.kind === "list" && lists.watched) lists.publish({ origin, list: change.list })
+    if (change.kind === "resource" && resources.watched) resources.publish({ origin, uri: clampText(change.uri) })
   }
 
   #describe({ revision, version, reason, server }: Negotiated, session: string | undefined): ConnectionFacts {

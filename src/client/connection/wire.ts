@@ -49,7 +49,7 @@ export class Wire {
   /** Whether closing the stream of an answer is how a request is cancelled, so that no message says it. */
   #closeCancels = false
   #isClosed = false
-  #hasSession = false
+  #session: string | undefined
 
   constructor(link: Link, events: WireEvents) {
     this.link = link
@@ -91,11 +91,16 @@ export class Wire {
 
   /** Whether messages belong to a session of the server's. */
   get hasSession(): boolean {
-    return this.#hasSession
+    return this.#session !== undefined
+  }
+
+  /** The id of that session. Whoever has it can enter the session. */
+  get session(): string | undefined {
+    return this.#session
   }
 
   adopt(facts: LinkFacts, closeCancels: boolean): void {
-    this.#hasSession = facts.session !== undefined
+    this.#session = facts.session
     this.#closeCancels = closeCancels && this.link.kind === "http"
     this.link.adopt(facts)
   }

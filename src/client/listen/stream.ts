@@ -40,6 +40,8 @@ export interface StreamHost {
   readonly timeoutMs: number
   /** Opens one. The signal ends the wait for a connection that is coming back. */
   open(filter: ListenFilter, hears: StreamHears, signal: AbortSignal): Promise<OpenStream>
+  /** Hears of an attempt to open one again, counted from 1, and by what the one before was lost. */
+  reopening(attempt: number, error: McpError): void
   /** Hears of a change that may have come while nobody listened. */
   missed(change: Change): void
 }
@@ -83,6 +85,7 @@ async function keepListening(host: StreamHost, listening: Listening): Promise<vo
     if (attempts > host.limits.maxReconnects) return queue.end(end.error)
     await pause(host, attempts, end.error, signal)
     if (signal.aborted) return
+    host.reopening(attempts, end.error)
   }
 }
 
