@@ -17,6 +17,8 @@ import { type DecodeUtf8, parseMessage, parseMessages } from "../core/wire/parse
 export interface DuctListener {
   /** One message, as bytes without a line break. */
   line(bytes: Uint8Array): void
+  /** What is left when the output ends without a line break: a message, or the beginning of one. */
+  rest(bytes: Uint8Array): void
   /** A message that was too long to be kept. */
   tooLong(length: number, ends: LineEnds): void
   /** What was said beside the messages. */
@@ -124,6 +126,13 @@ class PipeLink implements Link, DuctListener {
     for (const message of parseMessages(bytes, this.#decode, this.#limits)) {
       if (this.#end === undefined) this.#take(message, bytes)
     }
+  }
+
+  rest(bytes: Uint8Array): void {
+    if (this.#end !== undefined) return
+    // Half of an answer is none: the end that comes now says why.
+    if (parseMessages(bytes, this.#decode, this.#limits).some(({ kind }) => kind === "fault")) this.#hum(bytes)
+    else this.line(bytes)
   }
 
   tooLong(length: number, ends: LineEnds): void {

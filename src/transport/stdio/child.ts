@@ -40,6 +40,8 @@ export class ChildDuct implements Duct {
   /** Whether its end has begun: what is sent from then on is lost, as its answer would be. */
   #isEnding = false
   #isOver = false
+  /** Whether its output has ended. */
+  #hasSpoken = false
   /** What was the matter with it first, when that was not its end. */
   #matter: string | McpError = "is gone"
   #stopWaiting = (): void => {}
@@ -106,6 +108,7 @@ export class ChildDuct implements Duct {
     if (pid !== undefined) this.#unguard = guardGroup(pid)
     const reader = this.#createReader(child)
     const outputEnded = (): void => {
+      this.#hasSpoken = true
       reader.end()
       this.#beginEnd("closed its output")
     }
@@ -120,7 +123,7 @@ export class ChildDuct implements Duct {
   #createReader(child: ChildProcess): LineReader {
     const { maxMessageBytes } = this.#parts.limits
     return createLineReader(maxMessageBytes, {
-      line: (bytes) => this.#listener?.line(bytes),
+      line: (bytes) => (this.#hasSpoken ? this.#listener?.rest(bytes) : this.#listener?.line(bytes)),
       tooLong: (length, ends) => this.#listener?.tooLong(length, ends),
       overflow: (length) => {
         const what = `sent ${length} bytes without a line break, at most ${maxMessageBytes} are read as one message`
