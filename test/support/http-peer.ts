@@ -32,6 +32,10 @@ export interface HttpPeer {
   idle(): Promise<void>
   /** Resolves once so many requests were heard. */
   until(count: number): Promise<void>
+  /** Stops listening and cuts every connection. */
+  down(): Promise<void>
+  /** Listens again, at the same address. */
+  up(): Promise<void>
   close(): Promise<void>
 }
 
@@ -155,8 +159,16 @@ export async function startHttpPeer(script: Script): Promise<HttpPeer> {
       changed()
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const listen = (port: number): Promise<void> =>
+    new Promise((resolve) => server.listen(port, "127.0.0.1", () => resolve()))
+  const down = async (): Promise<void> => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+    await when(() => sockets.size === 0)
+  }
+  await listen(0)
+  const { port } = server.address() as AddressInfo
+  const origin = `http://127.0.0.1:${port}`
   return {
     url: `${origin}/mcp`,
     origin,
@@ -172,10 +184,8 @@ export async function startHttpPeer(script: Script): Promise<HttpPeer> {
     },
     idle: () => when(() => sockets.size === 0),
     until: (count) => when(() => heard.length >= count),
-    async close() {
-      server.close()
-      for (const socket of sockets) socket.destroy()
-      await when(() => sockets.size === 0)
-    },
+    down,
+    up: () => listen(port),
+    close: down,
   }
 }

@@ -15,9 +15,14 @@ export function isPassingStatus(status: number): boolean {
   return PASSING.has(status)
 }
 
-/** Whether an answer says that the session of the request does not exist any more; asked of requests in a session. */
+/**
+ * Whether an answer says that the session of the request does not exist any more; asked of requests in a session. A method that is
+ * not known is none that was lost, whatever status it is said with.
+ */
 export function isSessionLost(outcome: Outcome): boolean {
-  return (outcome.kind === "http" || outcome.kind === "message") && outcome.status === 404
+  if (outcome.kind === "http") return outcome.status === 404
+  if (outcome.kind !== "message" || outcome.status !== 404) return false
+  return outcome.message.kind === "error" && outcome.message.error.code !== codes.methodNotFound
 }
 
 /** The error of a request whose session is gone: it was not run. */
