@@ -1,7 +1,7 @@
 /** Which era an application gets of a process, what the process gets meanwhile, and what is told when there is none. */
 import type { Client, Prior } from "conduit-mcp/client"
 import { describe, expect, it } from "vitest"
-import { failure, failureOf } from "../support/failure.js"
+import { failure, failureOf, until } from "../support/failure.js"
 import {
   cancelLine,
   DISCOVERED,
@@ -369,6 +369,33 @@ describe("an earlier verdict", () => {
     expect(client.status).toMatchObject({ era: "legacy", reason: "fell_back" })
     expect(peer.lives).toEqual([[call], [PROBE, ...handshakeLines(2), ...usedLines(3)]])
   })
+
+  it("that turns out wrong by the end of the process is made anew, too", async () => {
+    const ends: Script = { "*": [[{ exit: 1 }]] }
+    for (const reconnect of [true, false]) {
+      const peer = await start([ends, ends, { ...LEGACY, ...done }])
+      const { client } = await open(peer, { prior: modern, reconnect })
+      const used = use(client)
+      await used
+      expect(client.status).toMatchObject({ state: "connected", era: "legacy", reason: "fell_back" })
+      expect(peer.lives).toEqual([[call], [PROBE], [...handshakeLines(1), ...usedLines(2)]])
+    }
+  })
+
+  it("that turns out right: a call with which the process ended is not run again", async () => {
+    const peer = await start([{ "tools/call": [[{ exit: 9 }]] }, { ...MODERN, ...done }])
+    const { client } = await open(peer, { prior: modern })
+    const called = client.callTool("echo", { text: "hi" })
+    expect(await failureOf(called)).toMatchObject({
+      kind: "connection_down",
+      reason: "process_exited",
+      retryable: true,
+      data: { exitCode: 9 },
+    })
+    expect(client.status).toMatchObject({ state: "connected", era: "modern" })
+    expect(peer.lives).toEqual([[call], [PROBE]])
+    await use(client)
+  })
 })
 
 describe("handlers are there from the first byte", () => {
@@ -422,6 +449,29 @@ describe("connecting is ended", () => {
     ["for the probe", {}, 1],
     ["for the handshake", { "server/discover": [error(-32601)] }, 2],
   ]
+
+  it.each(silent)(
+    "by connectTimeoutMs while it waits %s: nothing is cancelled, and what it said last is told",
+    async (_, script, sent) => {
+      const peer = await start(script, { start: [{ stderr: "waiting for the lock\n" }] })
+      const said: string[] = []
+      const { opening, clock } = dial(peer, { connectTimeoutMs: 9_000 }, { stderr: (line) => said.push(line) })
+      await peer.heard(sent)
+      await until(() => said.length > 0)
+      clock.advance(9_000)
+      expect(await failureOf(opening)).toEqual(
+        failure({
+          kind: "timeout",
+          reason: "connect_timeout",
+          retryable: true,
+          message: `connecting to ${node} took longer than 9000 ms (connectTimeoutMs); the last of its stderr:\n  waiting for the lock`,
+          data: { stderr: ["waiting for the lock"] },
+        }),
+      )
+      expect(peer.lines).toHaveLength(sent)
+      expect(clock.waiting).toBe(0)
+    },
+  )
 
   it.each(silent)("by its signal while it waits %s: nothing is cancelled on the wire", async (_, script, sent) => {
     const peer = await start(script)

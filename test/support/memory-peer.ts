@@ -2,7 +2,6 @@
 import type { Dialer, Link } from "conduit-mcp/client"
 import { resolveClientLimits } from "../../src/client/limits.js"
 import { McpError } from "../../src/core/error/error.js"
-import { endsOf } from "../../src/core/wire/lines.js"
 import { createDecodeUtf8 } from "../../src/core/wire/parse.js"
 import { createPipeLink, type DuctListener } from "../../src/transport/pipe-link.js"
 import type { Json } from "./wire.js"
@@ -112,12 +111,6 @@ export class MemoryPeer implements Dialer {
   /** Writes a line as it is. */
   write(line: string): void {
     this.#listener?.line(new TextEncoder().encode(line))
-  }
-
-  /** Says that a line came which was too long to be kept. */
-  writeLong(line: string): void {
-    const bytes = new TextEncoder().encode(line)
-    this.#listener?.tooLong(bytes.length, endsOf(bytes))
   }
 
   /** Ends the pipe. */

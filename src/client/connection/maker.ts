@@ -2,7 +2,7 @@
  * Makes connections to one server, one after the other: dials, finds out what the server speaks, shakes hands again, each within the
  * time that it may take; and keeps what came of the last one.
  */
-import { McpError } from "../../core/error/error.js"
+import type { McpError } from "../../core/error/error.js"
 import { pickVersion } from "../../core/negotiate/version.js"
 import type { Revision } from "../../core/revision/revision.js"
 import { findRevision, modernVersions, preferredLegacy } from "../../core/revision/table.js"
@@ -14,7 +14,7 @@ import type { ClientSettings } from "../settings.js"
 import { type HandshakeParts, type Settled, shakeHands } from "./handshake.js"
 import { negotiate } from "./negotiate.js"
 import { type Negotiated, toLinkFacts, toPrior } from "./negotiated.js"
-import { noLongerSpoken } from "./negotiation-error.js"
+import { noLongerSpoken, tooSlow } from "./negotiation-error.js"
 import { bareParams, createSpeech, initializeParams, type Speech } from "./speech.js"
 import type { Prior } from "./status.js"
 import type { ConnectionWatch } from "./watch.js"
@@ -174,7 +174,6 @@ export class Maker {
 
   #tooSlow(): McpError {
     const { dialer, settings } = this.#parts
-    const text = `connecting to ${dialer.origin} took longer than ${settings.connectTimeoutMs} ms (connectTimeoutMs)`
-    return new McpError(text, { kind: "timeout", reason: "connect_timeout", retryable: true })
+    return tooSlow(dialer.origin, settings.connectTimeoutMs, this.#wire?.link.stderr)
   }
 }

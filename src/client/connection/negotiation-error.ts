@@ -155,6 +155,11 @@ export function silentHandshake(timeoutMs: number, stderr?: readonly string[]): 
   return connectTimeout(`initialize was not answered within ${timeoutMs} ms (timeoutMs)`, stderr)
 }
 
+/** Connecting took too long. `stderr` is what the server's process said last. */
+export function tooSlow(origin: string, ms: number, stderr?: readonly string[]): McpError {
+  return connectTimeout(`connecting to ${origin} took longer than ${ms} ms (connectTimeoutMs)`, stderr)
+}
+
 function connectTimeout(text: string, stderr: readonly string[] = []): McpError {
   return new McpError(`${text}${lastWords(stderr)}`, {
     kind: "timeout",
