@@ -1,7 +1,7 @@
 /**
  * A server on standard streams that answers by a script, in a process of its own: the script is JSON in its only argument, by method, each
  * a list of steps of which the last is used again; `*` is for all other requests. With a list of scripts, each process that is started takes
- * the next one. Each line that comes is written to the file of `log`, as it came.
+ * the next one. What a script has for `start` is done before anything comes. Each line that comes is written to the file of `log`, as it came.
  *
  * A step is a list of things to do in order: `{ "write": text }` writes text as it is, but for `$ID` and `$TOKEN`, which are the request's id
  * and progress token as JSON; `{ "result": value }` and `{ "error": value }` answer the request; `{ "hex": bytes }` writes bytes,
@@ -58,7 +58,7 @@ function hear(line) {
 note(`started ${process.pid}`)
 if (ignoreTerm) process.on("SIGTERM", () => note("SIGTERM"))
 if (ignoreEnd) setInterval(() => {}, 1_000)
-play(start)
+play(own?.start?.[0] ?? start)
 let rest = Buffer.alloc(0)
 process.stdin.on("data", (chunk) => {
   rest = Buffer.concat([rest, chunk])
