@@ -70,8 +70,15 @@ export async function readRecords(role: Role, folder: string): Promise<Map<strin
   return records
 }
 
-/** The pairs of scenarios and revisions that begin with `prefix`, each once. */
-export function selectPairs(pairs: readonly Pair[], prefix: string): readonly Pair[] {
+/** The pairs of scenarios and revisions that are selected, each once. */
+export function selectPairs(pairs: readonly Pair[], { only = "", except }: Selection): readonly Pair[] {
   const seen = new Map(pairs.map((pair) => [`${pair.scenario} ${pair.revision}`, pair]))
-  return [...seen.values()].filter((pair) => pair.scenario.startsWith(prefix))
+  const isLeftOut = ({ scenario }: Pair): boolean => except !== undefined && scenario.startsWith(except)
+  return [...seen.values()].filter((pair) => pair.scenario.startsWith(only) && !isLeftOut(pair))
+}
+
+/** Which scenarios to run alone, by how their names start; all of them, and the suites too, when neither is given. */
+export interface Selection {
+  readonly only?: string | undefined
+  readonly except?: string | undefined
 }

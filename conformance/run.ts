@@ -1,5 +1,5 @@
 /**
- * The command `npm run conformance -- server|client [--only PREFIX]`: the official harness on every revision, judged by the
+ * The command `npm run conformance -- server|client [--only PREFIX] [--except PREFIX]`: the official harness on every revision, judged by the
  * records that it leaves. One line per scenario and revision, the counts last; fails on what `expected-failures.json` does
  * not name, and on what it names in vain.
  */
@@ -8,7 +8,7 @@ import { join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { fixturePath, startFixture } from "./fixture.js"
-import type { Listed, Role } from "./harness.js"
+import type { Listed, Role, Selection } from "./harness.js"
 import { listScenarios, readRecords, runHarness, selectPairs } from "./harness.js"
 import type { Check, Outcome, Pair } from "./verdict.js"
 import { judge, parseExpected, report, samePair } from "./verdict.js"
@@ -31,19 +31,20 @@ const TIMEOUT_MS = "120000"
 async function main(): Promise<boolean> {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
-    options: { only: { type: "string" }, url: { type: "string" } },
+    options: { only: { type: "string" }, except: { type: "string" }, url: { type: "string" } },
   })
   const [role] = positionals
   if (role !== "server" && role !== "client")
-    throw new Error("Usage: npm run conformance -- server|client [--only PREFIX] [--url http://127.0.0.1:PORT/mcp]")
+    throw new Error(
+      "Usage: npm run conformance -- server|client [--only PREFIX] [--except PREFIX] [--url http://127.0.0.1:PORT/mcp]",
+    )
   const expected = parseExpected(await readFile(EXPECTED, "utf8"), role)
   await rm(RESULTS, { recursive: true, force: true })
   await mkdir(RESULTS, { recursive: true })
-  const sweeps = await planSweeps(role, values.only)
+  const sweeps = await planSweeps(role, values)
   const outcomes = role === "server" ? await testServer(sweeps, values.url) : await testClient(sweeps)
   const run = outcomes.sort(byRevision)
-  const relevant =
-    values.only === undefined ? expected : expected.filter((entry) => run.some((o) => samePair(o, entry)))
+  const relevant = isWhole(values) ? expected : expected.filter((entry) => run.some((o) => samePair(o, entry)))
   const unknown = relevant.filter((entry) => !run.some((outcome) => samePair(outcome, entry)))
   for (const entry of unknown) console.log(`${entry.revision}  unknown  ${entry.scenario}: expected, but not run`)
   const { lines, ok } = report(run, relevant)
@@ -52,7 +53,7 @@ async function main(): Promise<boolean> {
 }
 
 /** The whole suite in a few invocations, and each scenario alone where only that shows everything or a prefix is asked for. */
-async function planSweeps(role: Role, only: string | undefined): Promise<readonly Sweep[]> {
+async function planSweeps(role: Role, selection: Selection): Promise<readonly Sweep[]> {
   const [all, legacy, modern] = await Promise.all([
     listScenarios(role),
     listScenarios(role, LEGACY),
@@ -72,10 +73,10 @@ async function planSweeps(role: Role, only: string | undefined): Promise<readonl
       strict: false,
     },
   ]
-  if (only === undefined && role === "server") return suites
+  if (isWhole(selection) && role === "server") return suites
   const pairs = selectPairs(
     suites.flatMap((sweep) => sweep.pairs),
-    only ?? "",
+    selection,
   )
   const alone = pairs.map((pair): Sweep => {
     return {
@@ -84,7 +85,11 @@ async function planSweeps(role: Role, only: string | undefined): Promise<readonl
       strict: role === "client",
     }
   })
-  return only === undefined ? [...suites, ...alone] : alone
+  return isWhole(selection) ? [...suites, ...alone] : alone
+}
+
+function isWhole({ only, except }: Selection): boolean {
+  return only === undefined && except === undefined
 }
 
 /** Where `--suite all` runs a scenario when no version is asked for. */
