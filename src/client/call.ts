@@ -213,6 +213,11 @@ function subjectOf(params: JsonObject | undefined): string | undefined {
   return typeof subject === "string" ? subject : undefined
 }
 
+/** What is left of a call that ended before it was sent: an error for nobody. */
+export function callEnded(): McpError {
+  return new McpError("the call ended before it was sent", { kind: "cancelled", reason: "call_ended" })
+}
+
 /** What a call fails with when its client is closed. */
 export function clientClosed(): McpError {
   return new McpError("the client was closed", { kind: "cancelled", reason: "closed" })

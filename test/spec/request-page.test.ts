@@ -512,6 +512,51 @@ describe("a caller that gives up", () => {
   })
 })
 
+describe("each request is one span", () => {
+  it.each(eras)("%s: told from its start to its stop, with how it ended", async (_, era) => {
+    const script = { ...era, "tools/call": [result(done), result({ ...done, isError: true }), error(-32000), silence] }
+    const { client, peer, clock, opening } = await open(script)
+    const told: unknown[] = []
+    client.on("client.request.start", ({ request }) => told.push(["start", request.method, request.tool]))
+    client.on("client.request.stop", ({ outcome, error: failed, attempts, id }) =>
+      told.push(["stop", outcome, failed?.reason, attempts, id]),
+    )
+    await client.callTool("a")
+    await client.callTool("b")
+    await failureOf(client.callTool("c"))
+    const late = failureOf(client.callTool("d", {}, { timeoutMs: 10 }))
+    await peer.until(opening + 4)
+    clock.advance(10)
+    await late
+    const id = opening === 1 ? 2 : 3
+    expect(told).toEqual([
+      ["start", "tools/call", "a"],
+      ["stop", "complete", undefined, 1, id],
+      ["start", "tools/call", "b"],
+      ["stop", "tool_error", undefined, 1, id + 1],
+      ["start", "tools/call", "c"],
+      ["stop", "error", "jsonrpc", 1, id + 2],
+      ["start", "tools/call", "d"],
+      ["stop", "error", "request_timeout", 1, id + 3],
+    ])
+  })
+
+  it("a call that is given up by whoever hears of its start, or that it is sent again, sends nothing more", async () => {
+    const refuses = error(-32022, "unsupported", { supported: ["2026-07-28"] })
+    for (const event of ["client.request.start", "client.retried"] as const) {
+      const { client, peer, opening } = await open({ ...MODERN, "tools/call": [refuses, result(done)] })
+      const controller = new AbortController()
+      client.on(event, () => controller.abort("enough"))
+      expect(await failureOf(client.callTool("a", {}, { signal: controller.signal }))).toMatchObject({
+        kind: "cancelled",
+        cause: "enough",
+      })
+      await settled()
+      expect(peer.log.slice(opening)).toEqual(event === "client.retried" ? ["tools/call 2"] : [])
+    }
+  })
+})
+
 describe("a server that no longer accepts the version (-32022)", () => {
   const refuses = (supported: unknown): Reply => error(-32022, "unsupported", { supported, requested: "2026-07-28" })
 
@@ -740,10 +785,46 @@ describe("an option of a request", () => {
     expect(metas).toEqual([{ ...META, traceparent: TRACEPARENT }, { ...META, traceparent: other }, META, META])
   })
 
+  it("traceparent: by default that of the client, or of the trace that the caller is in", async () => {
+    const active = TRACEPARENT.replace("0af7", "2cf7")
+    const trace = { watchClient() {}, traceparent: () => active }
+    const { client, peer, opening } = await open({ ...MODERN, "*": result(done) }, { trace })
+    await client.callTool("echo")
+    await client.callTool("echo", {}, { traceparent: TRACEPARENT })
+    const other = await open({ ...MODERN, "*": result(done) }, { trace, traceparent: TRACEPARENT })
+    await other.client.callTool("echo")
+    const named = [...peer.messages(opening), ...other.peer.messages(other.opening)]
+    expect(named.map((sent) => metaOf(sent)["traceparent"])).toEqual([active, TRACEPARENT, TRACEPARENT])
+    expect(JSON.stringify(named)).not.toMatch(/tracestate|baggage/)
+  })
+
   it("traceparent: nothing in the legacy era", async () => {
     const { client, peer, opening } = await open({ ...LEGACY, "*": result(done) })
     await client.callTool("echo", {}, { traceparent: TRACEPARENT })
     expect(peer.messages(opening)[0]?.["params"]).toEqual({ name: "echo", arguments: {} })
+  })
+
+  it.each<[what: string, params: unknown]>([
+    ["a BigInt", { n: 1n }],
+    [
+      "a circle",
+      (() => {
+        const circle: Json = {}
+        circle["self"] = circle
+        return circle
+      })(),
+    ],
+  ])("params that hold %s are refused before anything is sent, and nothing is left of the call", async (_, params) => {
+    const { client, peer, opening } = await open({ ...MODERN, "*": result(done) })
+    expect(await failureOf(client.request("tools/call", params as never))).toMatchObject({
+      kind: "misuse",
+      reason: "invalid_option",
+      message: expect.stringMatching(/^tools\/call: the params cannot be sent as JSON: /),
+      cause: expect.any(TypeError),
+    })
+    expect(peer.lines).toHaveLength(opening)
+    await client.callTool("echo")
+    expect(peer.lines).toHaveLength(opening + 1)
   })
 
   it("that is none is refused before anything is sent", async () => {

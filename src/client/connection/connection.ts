@@ -12,7 +12,7 @@ import { isJsonObject, type JsonObject } from "../../core/wire/message.js"
 import type { ClientEvents } from "../../observe/client-event.js"
 import type { Topics } from "../../observe/emitter.js"
 import type { Clock } from "../../store/port.js"
-import { Call, clientClosed } from "../call.js"
+import { Call, callEnded, clientClosed } from "../call.js"
 import type { Changes } from "../changes.js"
 import type { Answerer } from "../handler/answerer.js"
 import type { Dialer, Headers, Noise, StandbyState } from "../link.js"
@@ -151,6 +151,8 @@ export class Connection {
   /** Sends one request of a call and resolves to its result. Waits for a connection that is coming back. */
   async send(call: Call, attempt: Attempt): Promise<JsonObject> {
     const { wire, speech, generation } = this.#outlet() ?? (await this.#nextOutlet(call))
+    // Whoever heard of the call until now may have ended it.
+    if (call.isOver) throw callEnded()
     const { hasSession } = wire
     const { method, settings } = call
     const { headers, isRepeatable: repeatable, traceparent } = attempt

@@ -10,7 +10,7 @@ import type { Reason } from "../../core/error/reason.js"
 import { clampText } from "../../core/feature/text.js"
 import type { Revision } from "../../core/revision/revision.js"
 import { isJsonObject, type JsonObject, type JsonValue } from "../../core/wire/message.js"
-import type { Call } from "../call.js"
+import { type Call, callEnded } from "../call.js"
 import type { Answerer } from "../handler/answerer.js"
 import type { Question } from "../handler/task.js"
 import type { QuestionWatch } from "../handler/watch.js"
@@ -61,7 +61,7 @@ async function answerRounds(
     call.rounds = round
     host.watch?.asked(call, round, questions)
     const responses = questions === undefined ? {} : { inputResponses: await answerAll(host, call, questions) }
-    if (call.isOver) throw new McpError("the call ended", { kind: "cancelled", reason: "call_ended" })
+    if (call.isOver) throw callEnded()
     result = await next(call, { ...attempt, params: { ...original, ...responses, ...state } })
   }
   return result

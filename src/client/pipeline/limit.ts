@@ -1,5 +1,5 @@
 /** Keeps the number of calls that are on their way bounded; further ones wait in line. */
-import { McpError } from "../../core/error/error.js"
+import { callEnded } from "../call.js"
 import type { Stage } from "./stage.js"
 
 /** Lets `maxInFlight` calls through at once. One that ends while it waits leaves the line. */
@@ -27,8 +27,7 @@ export function createLimit(maxInFlight: number): Stage {
       const turn = (): void => void (call.within?.(enter) ?? enter()).then(resolve, reject)
       line.add(turn)
       call.onEnd(() => {
-        if (line.delete(turn))
-          reject(new McpError("the call ended before its turn", { kind: "cancelled", reason: "call_ended" }))
+        if (line.delete(turn)) reject(callEnded())
       })
     })
   }
