@@ -27,6 +27,8 @@ export interface SessionHost {
 export class Subscriptions {
   readonly #host: SessionHost
   readonly #counts = new Map<string, number>()
+  /** What was asked last about a resource, until it is answered. */
+  readonly #asked = new Map<string, Promise<void>>()
 
   constructor(host: SessionHost) {
     this.#host = host
@@ -69,7 +71,7 @@ export class Subscriptions {
 
   #subscribe(uris: readonly string[], queue: ChangeQueue): void {
     for (const uri of uris) {
-      this.#host.request("resources/subscribe", { uri }).catch((error: unknown) => queue.end(error))
+      this.#ask("resources/subscribe", uri, () => this.#counts.has(uri)).catch((error: unknown) => queue.end(error))
     }
   }
 
@@ -77,6 +79,20 @@ export class Subscriptions {
     const left = (this.#counts.get(uri) ?? 1) - 1
     if (left > 0) return void this.#counts.set(uri, left)
     this.#counts.delete(uri)
-    if (this.#host.isUp()) this.#host.request("resources/unsubscribe", { uri }).catch(() => {})
+    const isUp = (): boolean => this.#host.isUp()
+    if (isUp()) this.#ask("resources/unsubscribe", uri, isUp).catch(() => {})
+  }
+
+  /** Asks for something about a resource once what was asked before is answered: over HTTP, the one could overtake the other. */
+  #ask(method: string, uri: string, isWanted: () => boolean): Promise<unknown> {
+    const before = this.#asked.get(uri)
+    const send = (): Promise<unknown> => this.#host.request(method, { uri })
+    const answer = before === undefined ? send() : before.then(() => (isWanted() ? send() : undefined))
+    const over = (): void => {
+      if (this.#asked.get(uri) === asked) this.#asked.delete(uri)
+    }
+    const asked = answer.then(over, over)
+    this.#asked.set(uri, asked)
+    return answer
   }
 }
