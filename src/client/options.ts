@@ -41,7 +41,10 @@ export interface CallOptions {
   readonly assigns?: Readonly<Record<string, unknown>>
   /** Members of `_meta`. Keys that belong to the protocol are left out. */
   readonly meta?: JsonObject
-  /** HTTP headers of the call's requests, over those of the client. Nothing of a call that has its own is kept. */
+  /**
+   * HTTP headers of the call's requests, over those of the client. Nothing of a call that has its own is kept. `Mcp-Param-*` headers
+   * may be named for a tool that was not listed; of one that was, the client's own stand.
+   */
   readonly headers?: HeaderSource
   /** What it makes of results that are kept. Default that of the client. */
   readonly cache?: CacheMode

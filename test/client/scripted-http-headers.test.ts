@@ -153,7 +153,8 @@ describe("headers of the application", () => {
       host: "evil.example",
     }
     const { client } = await open(peer, { headers })
-    await client.callTool("t", {}, { headers })
+    const { "mcp-param-a": _, ...others } = headers
+    await client.callTool("t", {}, { headers: others })
     expect(lastOf(peer)).toMatchObject({
       "mcp-method": "tools/call",
       "mcp-protocol-version": "2026-07-28",
@@ -163,6 +164,26 @@ describe("headers of the application", () => {
     })
     expect(lastOf(peer)).not.toHaveProperty("mcp-session-id")
     expect(lastOf(peer)).not.toHaveProperty("mcp-param-a")
+  })
+
+  it("of a call may repeat arguments of a tool that was never listed, and stand for none of a listed one", async () => {
+    const inputSchema = { type: "object", properties: { region: { type: "string", "x-mcp-header": "Region" } } }
+    const tools = result({
+      resultType: "complete",
+      tools: [{ name: "t", inputSchema }],
+      ttlMs: 0,
+      cacheScope: "private",
+    })
+    const peer = await start({ "server/discover": discover(), "tools/list": tools, "tools/call": called })
+    const { client } = await open(peer)
+    const headers = async () => ({ "Mcp-Param-Region": "us", "Mcp-Param-Other": "x" })
+    await client.callTool("t", { region: "eu" }, { headers })
+    expect(lastOf(peer)).toMatchObject({ "mcp-param-region": "us", "mcp-param-other": "x" })
+    await client.listTools()
+    await client.callTool("t", { region: "eu" }, { headers })
+    expect(lastOf(peer)).toMatchObject({ "mcp-param-region": "eu", "mcp-param-other": "x" })
+    await client.callTool("t", { region: "eu" })
+    expect(lastOf(peer)).not.toHaveProperty("mcp-param-other")
   })
 
   it("user and password of the address are sent as credentials, and never shown", async () => {

@@ -752,8 +752,8 @@ describe("an option of a request", () => {
 
   it("headers: of the request over HTTP, and ignored by other transports", async () => {
     const { client, peer, opening } = await open({ ...MODERN, "*": result(done) })
-    await client.callTool("echo", {}, { headers: { "x-tenant": "ada" } })
-    expect(peer.lines[opening]).not.toContain("tenant")
+    await client.callTool("echo", {}, { headers: { "mcp-param-region": "eu" } })
+    expect(peer.lines[opening]).not.toContain("region")
     expect(peer.messages(opening)[0]?.["params"]).toEqual({ _meta: META, name: "echo", arguments: {} })
 
     const answers: Readonly<Record<string, object>> = {
@@ -767,9 +767,9 @@ describe("an option of a request", () => {
       },
     })
     const over = await connect(http.url)
-    await over.callTool("echo", {}, { headers: { "x-tenant": "ada" } })
+    await over.callTool("echo", {}, { headers: { "mcp-param-region": "eu" } })
     await over.callTool("echo")
-    expect(http.heard.map(({ headers }) => headers["x-tenant"])).toEqual([undefined, "ada", undefined])
+    expect(http.heard.map(({ headers }) => headers["mcp-param-region"])).toEqual([undefined, "eu", undefined])
     await over.close()
     await http.close()
   })

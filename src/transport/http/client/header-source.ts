@@ -3,6 +3,7 @@ import type { Headers } from "../../../client/link.js"
 import type { HeaderSource, HeaderValues } from "../../../client/options.js"
 import { McpError, misuse } from "../../../core/error/error.js"
 import { clampText } from "../../../core/feature/text.js"
+import { HEADER_PARAM_PREFIX } from "../../../core/http/header.js"
 import type { MaybePromise } from "../../../store/port.js"
 
 /** Completes the headers of requests: those of the client, over them those of the call, over them the protocol's own. */
@@ -46,7 +47,7 @@ export function createHeaderPlan(client: HeaderSource | undefined, basis: Header
   return {
     complete(own, call) {
       if (typeof client === "function" || typeof call === "function") return ask(fixed, client, call, own)
-      if (call !== undefined) return { ...fixed, ...readHeaders(call), ...own }
+      if (call !== undefined) return { ...fixed, ...readHeaders(call, true), ...own }
       return hasFixed ? { ...fixed, ...own } : own
     },
   }
@@ -59,32 +60,38 @@ async function ask(
   own: Headers,
 ): Promise<Headers> {
   const asked = typeof client === "function" ? await readSource(client) : undefined
-  const called = call === undefined ? undefined : await readSource(call)
+  const called = call === undefined ? undefined : await readSource(call, true)
   return { ...fixed, ...asked, ...called, ...own }
 }
 
-async function readSource(source: HeaderSource): Promise<Headers> {
-  if (typeof source !== "function") return readHeaders(source)
+async function readSource(source: HeaderSource, areCalls = false): Promise<Headers> {
+  if (typeof source !== "function") return readHeaders(source, areCalls)
   let values: HeaderValues
   try {
     values = await source()
   } catch (error) {
     throw McpError.is(error) ? error : misuse("invalid_option", "headers: the function that gives them failed", error)
   }
-  return readHeaders(values)
+  return readHeaders(values, areCalls)
 }
 
 /** The headers that may be sent, by lower-case name and without space around their values. */
-function readHeaders(values: HeaderValues): Headers {
+function readHeaders(values: HeaderValues, areCalls = false): Headers {
   const read = new Map<string, string>()
   for (const [name, value] of pairsOf(values)) {
     const key = name.toLowerCase()
-    if (OWN.has(key) || key.startsWith("mcp-")) continue
+    if (isProtocols(key, areCalls)) continue
     const before = read.get(key)
     const text = checkValue(key, value)
     read.set(key, before === undefined ? text : `${before}, ${text}`)
   }
   return Object.fromEntries(read)
+}
+
+/** Whether a header is not the caller's to give. A call may repeat its arguments when its tool was never listed here. */
+function isProtocols(name: string, isCalls: boolean): boolean {
+  if (isCalls && name.startsWith(HEADER_PARAM_PREFIX)) return false
+  return OWN.has(name) || name.startsWith("mcp-")
 }
 
 function* pairsOf(values: unknown): Generator<readonly [name: string, value: unknown]> {
