@@ -204,16 +204,22 @@ describe("a question on a pipe", () => {
   it("is let go of when the last of them is given up, with an error that says nothing of why", async () => {
     const peer = await start({ ...LEGACY, "tools/call": [lines(question)] })
     const reasons: unknown[] = []
+    let askedOnce = (): void => {}
+    const asked = new Promise<void>((resolve) => {
+      askedOnce = resolve
+    })
     const { client } = await open(peer, {
       handlers: {
-        roots: ({ signal }) =>
-          new Promise(() => signal.addEventListener("abort", () => reasons.push((signal.reason as Error).message))),
+        roots: ({ signal }) => {
+          signal.addEventListener("abort", () => reasons.push((signal.reason as Error).message))
+          askedOnce()
+          return new Promise(() => {})
+        },
       },
     })
     const controller = new AbortController()
     const call = failureOf(client.callTool("slow", {}, { signal: controller.signal }))
-    await peer.heard(4)
-    await settled()
+    await asked
     controller.abort()
     await call
     await peer.heard(6)

@@ -18,8 +18,17 @@ const nth = readFileSync(log, "utf8").split("# started ").length - 1
 const own = Array.isArray(script) ? (script[nth] ?? script.at(-1)) : script
 const left = new Map(Object.entries(own ?? {}))
 
-const STUBBORN =
-  "for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(name, () => {}); setInterval(() => {}, 1000)"
+/** What ends by force alone, and says in the log when that is so. */
+const STUBBORN = `
+  for (const name of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(name, () => {})
+  setInterval(() => {}, 1000)
+  require("node:fs").appendFileSync(process.argv[1], "# grandchild " + process.pid + "\\n")`
+
+function spawnStubborn() {
+  const { pid } = spawn(process.execPath, ["-e", STUBBORN, log], { stdio: "inherit" })
+  const moment = new Int32Array(new SharedArrayBuffer(4))
+  while (!readFileSync(log, "utf8").includes(`# grandchild ${pid}\n`)) Atomics.wait(moment, 0, 0, 5)
+}
 
 function play(step, { id, params } = {}) {
   for (const act of step) {
@@ -40,7 +49,7 @@ function play(step, { id, params } = {}) {
     } else if (act.stderr !== undefined) writeSync(2, act.stderr)
     else if (act.close !== undefined) closeSync(act.close)
     else if (act.spawn !== undefined) {
-      note(`grandchild ${spawn(process.execPath, ["-e", STUBBORN], { stdio: "inherit" }).pid}`)
+      spawnStubborn()
     } else if (act.kill !== undefined) process.kill(process.pid, act.kill)
     else if (act.exit !== undefined) process.exit(act.exit)
   }
