@@ -79,10 +79,10 @@ export const calling: readonly Feature[] = [
     await listening.return?.()
   }),
 
-  wherever("changes that are told unasked", "unasked", async ({ client, application, column }) => {
-    const { change: has } = column.has
-    if (typeof has === "string") return
-    const { change, ...call } = has
+  wherever("changes that are told unasked", "unasked", async ({ connect, column }) => {
+    const { client, application } = await connect()
+    if (typeof column.has.change === "string") return
+    const { change, ...call } = column.has.change
     if ("uri" in change) await client.request("resources/subscribe", { uri: change.uri })
     await useUntil(
       client,
