@@ -232,7 +232,8 @@ export const published: readonly Column[] = [
   everythingOver("http", {
     ...everything,
     session: { late: 400 },
-    unasked: "not each time: its tool switches the telling on and off, and what it tells before its stream is open is lost",
+    unasked:
+      "not each time: its tool switches the telling on and off, and what it tells before its stream is open is lost",
   }),
   { ...everythingOver("sse", everything), again: "fell_back" },
   everythingOver("stdio", { ...everything, session: NO_HTTP, fetch: NO_HTTP }),
